@@ -1,0 +1,3 @@
+//! The scripted model: a model server on loopback whose replies a scenario dictates.
+
+pub mod script;

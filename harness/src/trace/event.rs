@@ -1,0 +1,551 @@
+//! One entry of a trace, and how it stands on its line.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::wire::Reading;
+
+/// Who did what an event tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Party {
+    /// What was written to the agent's stdin, or that it was closed.
+    Client,
+    /// What came out of the agent process.
+    Agent,
+    /// An exchange with the model, as seen by the scripted model or a proxy.
+    Model,
+    /// What the harness itself did or saw.
+    Harness,
+}
+
+impl fmt::Display for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Client => "client",
+            Self::Agent => "agent",
+            Self::Model => "model",
+            Self::Harness => "harness",
+        })
+    }
+}
+
+/// One entry of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Seconds on a monotonic clock since the trace began.
+    pub at: f64,
+    /// Who did it.
+    pub from: Party,
+    /// What it was.
+    pub body: Body,
+    /// Set where a scenario sent this to provoke: what is wrong with it on purpose.
+    pub probe: Option<String>,
+    /// Whether secrets were replaced, so that the text is not byte-exact.
+    pub redacted: bool,
+}
+
+/// What an event tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// One JSON object alone on its line, as the exact text of the line.
+    Message {
+        /// The text, without the newline.
+        text: String,
+        /// Whether the stream ended before the newline.
+        partial: bool,
+    },
+    /// Any other line: no JSON object, or with outer white space or a CR.
+    Line {
+        /// The bytes, without the newline.
+        bytes: Vec<u8>,
+        /// Whether the stream ended before the newline.
+        partial: bool,
+    },
+    /// One line that the agent wrote to stderr, without its newline.
+    Stderr(Vec<u8>),
+    /// The stream from this party was closed.
+    Eof,
+    /// The signal that the harness sent.
+    Signal(i32),
+    /// How the agent process ended.
+    Exit(Exit),
+    /// One part of an exchange with the model.
+    Model(Exchange),
+    /// The harness gave up waiting for the answer to a request of its own.
+    Unanswered {
+        /// The id of the request, as JSON.
+        id: Value,
+        /// How long it waited without progress, in seconds.
+        seconds: f64,
+    },
+    /// Processes of the agent that outlived it, each `pid command`.
+    Left(Vec<String>),
+    /// Something that a later version of the format writes: kept as it is and not judged.
+    Other(Value),
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Exit {
+    /// It ended by itself with this exit code.
+    Code(i32),
+    /// A signal ended it.
+    Signal(i32),
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+        }
+    }
+}
+
+/// A part of one exchange with the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchange {
+    /// The number of the exchange within the trace, from 1.
+    pub exchange: u64,
+    /// The part.
+    pub part: ExchangePart,
+}
+
+/// The parts of an exchange with the model, in the order in which they occur.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExchangePart {
+    /// The body of the request as JSON, with `path` saying where it was sent.
+    Request {
+        /// Path and query of the request.
+        path: String,
+        /// The exact text of the body (JSON), or a JSON string where it was none.
+        body: String,
+        /// What it was taken for where it does not count as a turn of the script.
+        side: Option<String>,
+    },
+    /// The status line of the reply.
+    Status(u16),
+    /// A piece of the reply's body, as it was sent.
+    Chunk(String),
+    /// The reply ended.
+    End(ExchangeEnd),
+}
+
+/// How a reply of the model ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExchangeEnd {
+    /// All of it was sent.
+    Complete,
+    /// The model broke off, as the script wanted.
+    Cut,
+    /// The agent hung up.
+    Cancelled,
+}
+
+impl Body {
+    /// The body for one line of the wire (without its newline), by what it holds.
+    pub fn of_line(bytes: Vec<u8>, partial: bool) -> Self {
+        let alone = bytes.first() == Some(&b'{') && bytes.last() == Some(&b'}');
+        if alone {
+            match String::from_utf8(bytes) {
+                Ok(text) if serde_json::from_str::<&RawValue>(&text).is_ok() => {
+                    return Self::Message { text, partial };
+                }
+                Ok(text) => {
+                    return Self::Line {
+                        bytes: text.into_bytes(),
+                        partial,
+                    };
+                }
+                Err(error) => {
+                    return Self::Line {
+                        bytes: error.into_bytes(),
+                        partial,
+                    };
+                }
+            }
+        }
+        Self::Line { bytes, partial }
+    }
+
+    /// What a line of the wire holds; `None` where the event is no line of the wire.
+    pub fn reading(&self) -> Option<Reading> {
+        match self {
+            Self::Message { text, .. } => Some(Reading::of_text(text)),
+            Self::Line { bytes, .. } => Some(Reading::of(bytes)),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a line of the wire, without the newline.
+    pub fn wire_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Message { text, .. } => Some(text.as_bytes()),
+            Self::Line { bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
+/// The members of an event's line, as they are read.
+#[derive(Deserialize)]
+struct Members {
+    at: f64,
+    from: Party,
+    message: Option<Box<RawValue>>,
+    line: Option<String>,
+    stderr: Option<String>,
+    base64: Option<String>,
+    eof: Option<bool>,
+    signal: Option<i32>,
+    exit: Option<Exit>,
+    exchange: Option<u64>,
+    path: Option<String>,
+    request: Option<Box<RawValue>>,
+    side: Option<String>,
+    status: Option<u16>,
+    chunk: Option<String>,
+    end: Option<ExchangeEnd>,
+    unanswered: Option<Value>,
+    seconds: Option<f64>,
+    left: Option<Vec<String>>,
+    #[serde(default)]
+    partial: bool,
+    probe: Option<String>,
+    #[serde(default)]
+    redacted: bool,
+}
+
+impl Event {
+    /// An event with neither probe mark nor redaction.
+    pub fn new(at: f64, from: Party, body: Body) -> Self {
+        Self {
+            at,
+            from,
+            body,
+            probe: None,
+            redacted: false,
+        }
+    }
+
+    /// The line of the trace file for this event, without its newline.
+    pub fn to_line(&self) -> String {
+        let mut out = format!(r#"{{"at":{:.6},"from":"{}""#, self.at, self.from);
+        let mut put = |name: &str, json: &str| {
+            out.push_str(",\"");
+            out.push_str(name);
+            out.push_str("\":");
+            out.push_str(json);
+        };
+        match &self.body {
+            Body::Message { text, partial } => {
+                put("message", text);
+                if *partial {
+                    put("partial", "true");
+                }
+            }
+            Body::Line { bytes, partial } => {
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => put("line", &quoted(text)),
+                    Err(_) => put("base64", &quoted(&BASE64.encode(bytes))),
+                }
+                if *partial {
+                    put("partial", "true");
+                }
+            }
+            Body::Stderr(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => put("stderr", &quoted(text)),
+                Err(_) => {
+                    put("stderr", &quoted(&String::from_utf8_lossy(bytes)));
+                    put("base64", &quoted(&BASE64.encode(bytes)));
+                }
+            },
+            Body::Eof => put("eof", "true"),
+            Body::Signal(signal) => put("signal", &signal.to_string()),
+            Body::Exit(Exit::Code(code)) => put("exit", &format!(r#"{{"code":{code}}}"#)),
+            Body::Exit(Exit::Signal(signal)) => put("exit", &format!(r#"{{"signal":{signal}}}"#)),
+            Body::Model(Exchange { exchange, part }) => {
+                put("exchange", &exchange.to_string());
+                match part {
+                    ExchangePart::Request { path, body, side } => {
+                        put("path", &quoted(path));
+                        match serde_json::from_str::<&RawValue>(body) {
+                            Ok(_) if !body.contains(['\n', '\r']) => put("request", body),
+                            Ok(_) => put("request", &on_one_line(body)),
+                            Err(_) => put("request", &quoted(body)),
+                        }
+                        if let Some(side) = side {
+                            put("side", &quoted(side));
+                        }
+                    }
+                    ExchangePart::Status(status) => put("status", &status.to_string()),
+                    ExchangePart::Chunk(chunk) => put("chunk", &quoted(chunk)),
+                    ExchangePart::End(end) => put(
+                        "end",
+                        match end {
+                            ExchangeEnd::Complete => r#""complete""#,
+                            ExchangeEnd::Cut => r#""cut""#,
+                            ExchangeEnd::Cancelled => r#""cancelled""#,
+                        },
+                    ),
+                }
+            }
+            Body::Unanswered { id, seconds } => {
+                put("unanswered", &id.to_string());
+                put("seconds", &format!("{seconds:.3}"));
+            }
+            Body::Left(processes) => put("left", &Value::from(processes.clone()).to_string()),
+            Body::Other(value) => {
+                if let Value::Object(members) = value {
+                    for (name, value) in members {
+                        put(name, &value.to_string());
+                    }
+                }
+            }
+        }
+        if let Some(probe) = &self.probe {
+            put("probe", &quoted(probe));
+        }
+        if self.redacted {
+            put("redacted", "true");
+        }
+        out.push('}');
+        out
+    }
+
+    /// Reads an event from its line.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with the line.
+    pub fn from_line(line: &str) -> Result<Self, String> {
+        let members: Members =
+            serde_json::from_str(line).map_err(|error| format!("no event of a trace: {error}"))?;
+        let (at, from, redacted) = (members.at, members.from, members.redacted);
+        let probe = members.probe.clone();
+        let body = members.into_body(line)?;
+        Ok(Self {
+            at,
+            from,
+            body,
+            probe,
+            redacted,
+        })
+    }
+}
+
+impl Members {
+    fn into_body(self, line: &str) -> Result<Body, String> {
+        let partial = self.partial;
+        let decoded = |text: &str| {
+            BASE64
+                .decode(text)
+                .map_err(|error| format!("`base64` does not decode: {error}"))
+        };
+        Ok(match self {
+            Self {
+                message: Some(raw), ..
+            } => Body::Message {
+                text: Box::<str>::from(raw).into(),
+                partial,
+            },
+            Self {
+                line: Some(text), ..
+            } => Body::Line {
+                bytes: text.into_bytes(),
+                partial,
+            },
+            Self {
+                stderr: Some(text),
+                base64,
+                ..
+            } => match base64 {
+                Some(base64) => Body::Stderr(decoded(&base64)?),
+                None => Body::Stderr(text.into_bytes()),
+            },
+            Self {
+                base64: Some(base64),
+                ..
+            } => Body::Line {
+                bytes: decoded(&base64)?,
+                partial,
+            },
+            Self {
+                eof: Some(true), ..
+            } => Body::Eof,
+            Self {
+                exit: Some(exit), ..
+            } => Body::Exit(exit),
+            Self {
+                signal: Some(signal),
+                ..
+            } => Body::Signal(signal),
+            Self {
+                left: Some(left), ..
+            } => Body::Left(left),
+            Self {
+                unanswered: Some(id),
+                seconds,
+                ..
+            } => Body::Unanswered {
+                id,
+                seconds: seconds.unwrap_or(0.0),
+            },
+            Self {
+                exchange: Some(exchange),
+                ..
+            } => {
+                let part = match self {
+                    Self {
+                        request: Some(raw),
+                        path,
+                        side,
+                        ..
+                    } => ExchangePart::Request {
+                        path: path.unwrap_or_default(),
+                        body: Box::<str>::from(raw).into(),
+                        side,
+                    },
+                    Self {
+                        status: Some(status),
+                        ..
+                    } => ExchangePart::Status(status),
+                    Self {
+                        chunk: Some(chunk), ..
+                    } => ExchangePart::Chunk(chunk),
+                    Self { end: Some(end), .. } => ExchangePart::End(end),
+                    _ => return other(line),
+                };
+                Body::Model(Exchange { exchange, part })
+            }
+            _ => return other(line),
+        })
+    }
+}
+
+/// Keeps what this version of the format does not know.
+fn other(line: &str) -> Result<Body, String> {
+    let mut value: Value =
+        serde_json::from_str(line).map_err(|error| format!("no event of a trace: {error}"))?;
+    if let Value::Object(members) = &mut value {
+        for known in ["at", "from", "probe", "redacted"] {
+            members.shift_remove(known);
+        }
+    }
+    Ok(Body::Other(value))
+}
+
+/// A JSON string.
+fn quoted(text: &str) -> String {
+    Value::String(text.to_owned()).to_string()
+}
+
+/// The same JSON with its line breaks, which can only be white space between tokens, as blanks.
+fn on_one_line(json: &str) -> String {
+    json.replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use proptest::prelude::*;
+
+    fn back(body: Body) -> Body {
+        let event = Event::new(1.25, Party::Agent, body);
+        let line = event.to_line();
+        assert!(!line.contains('\n'), "{line}");
+        let again = Event::from_line(&line).unwrap();
+        assert_eq!(again.to_line(), line);
+        again.body
+    }
+
+    #[test]
+    fn a_message_keeps_its_exact_text() {
+        let text = r#"{"b" : 0.10,  "a":1e2,"a":"\u0041\/\ud800" }"#;
+        let body = Body::of_line(text.as_bytes().to_vec(), false);
+        assert_eq!(
+            back(body),
+            Body::Message {
+                text: text.into(),
+                partial: false
+            }
+        );
+    }
+
+    #[test]
+    fn white_space_or_a_carriage_return_around_a_message_makes_it_a_line() {
+        for text in [" {}", "{} ", "{}\r", "[]", "hello", ""] {
+            let body = Body::of_line(text.into(), true);
+            assert!(
+                matches!(&body, Body::Line { partial: true, .. }),
+                "{text:?}"
+            );
+            assert_eq!(back(body.clone()), body);
+        }
+    }
+
+    #[test]
+    fn every_body_comes_back_as_it_was() {
+        let bodies = [
+            Body::Stderr(b"plain".to_vec()),
+            Body::Stderr(vec![b'a', 0xff]),
+            Body::Eof,
+            Body::Signal(15),
+            Body::Exit(Exit::Code(0)),
+            Body::Exit(Exit::Signal(9)),
+            Body::Left(vec!["12 sleep 60".into()]),
+            Body::Unanswered {
+                id: serde_json::json!("a"),
+                seconds: 30.0,
+            },
+            Body::Model(Exchange {
+                exchange: 1,
+                part: ExchangePart::Request {
+                    path: "/v1/chat/completions".into(),
+                    body: r#"{"a":1.0}"#.into(),
+                    side: Some("title".into()),
+                },
+            }),
+            Body::Model(Exchange {
+                exchange: 1,
+                part: ExchangePart::Status(200),
+            }),
+            Body::Model(Exchange {
+                exchange: 1,
+                part: ExchangePart::Chunk("data: x\n\n".into()),
+            }),
+            Body::Model(Exchange {
+                exchange: 1,
+                part: ExchangePart::End(ExchangeEnd::Cut),
+            }),
+            Body::Other(serde_json::json!({"later": {"x": 1}})),
+        ];
+        for body in bodies {
+            assert_eq!(back(body.clone()), body);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_of_the_wire_comes_back_byte_by_byte(
+            bytes in proptest::collection::vec(any::<u8>().prop_filter("LF ends a line", |b| *b != b'\n'), 0..80),
+            partial: bool,
+        ) {
+            let body = Body::of_line(bytes, partial);
+            prop_assert_eq!(back(body.clone()), body);
+        }
+
+        #[test]
+        fn reading_any_text_as_an_event_does_not_panic(text: String) {
+            let _ = Event::from_line(&text);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The recording of one agent process: its events, and the file that holds them (JSON Lines).
+
+mod event;
+mod header;
+mod observed;
+mod reader;
+mod writer;
+
+pub use event::{Body, Event, Exchange, ExchangeEnd, ExchangePart, Exit, Party};
+pub use header::{FORMAT, Header};
+pub use observed::{Observed, Outbox};
+pub use reader::{Damage, OpenError, TraceReader};
+pub use writer::TraceWriter;

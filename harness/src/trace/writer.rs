@@ -1,0 +1,41 @@
+//! Writes a trace while it happens.
+
+use std::io::{self, Write};
+
+use super::{Event, Header};
+
+/// Appends events to a trace and flushes each, so that a killed writer leaves a file that is whole up to its last line.
+#[derive(Debug)]
+pub struct TraceWriter<W: Write> {
+    out: W,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Begins a trace with its header.
+    ///
+    /// # Errors
+    /// What writing to `out` gave.
+    pub fn begin(mut out: W, header: &Header) -> io::Result<Self> {
+        let mut line = serde_json::to_string(header).map_err(io::Error::other)?;
+        line.push('\n');
+        out.write_all(line.as_bytes())?;
+        out.flush()?;
+        Ok(Self { out })
+    }
+
+    /// Appends one event.
+    ///
+    /// # Errors
+    /// What writing gave; the file may then end in the middle of a line.
+    pub fn append(&mut self, event: &Event) -> io::Result<()> {
+        let mut line = event.to_line();
+        line.push('\n');
+        self.out.write_all(line.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Gives back what was written to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+}
