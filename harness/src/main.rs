@@ -1,1 +1,3 @@
+//! The command line of the harness.
+
 fn main() {}

@@ -151,7 +151,6 @@ impl<R: BufRead> TraceReader<R> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::super::{Body, Party, TraceWriter};
     use super::*;
     use proptest::prelude::*;

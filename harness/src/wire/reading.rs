@@ -175,7 +175,6 @@ fn escape(text: &str) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
     use proptest::prelude::*;
 
