@@ -3,5 +3,6 @@
 //! Everything that judges takes a trace and returns findings; only the edges touch processes, sockets and files.
 
 pub mod model;
+pub mod rules;
 pub mod trace;
 pub mod wire;

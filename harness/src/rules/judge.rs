@@ -1,0 +1,176 @@
+//! Runs all rules over the events of one trace.
+
+use super::{Conversation, Judgement, Moment, Place, areas};
+use crate::trace::Event;
+
+/// Code that judges a trace against requirements. One per area.
+pub trait Rule: Send {
+    /// The ids of the requirements that this rule judges; it reports on no others.
+    fn judges(&self) -> &'static [&'static str];
+
+    /// Sees the next event.
+    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>);
+
+    /// The trace is over.
+    fn end(&mut self, talk: &Conversation, out: &mut Out<'_>) {
+        let _ = (talk, out);
+    }
+}
+
+/// Where a rule puts what it finds. What a requirement's own condition excludes is dropped here, so rules need not ask.
+#[derive(Debug)]
+pub struct Out<'a> {
+    judgement: &'a mut Judgement,
+    talk: &'a Conversation,
+}
+
+impl Out<'_> {
+    /// The requirement was seen to hold.
+    pub fn pass(&mut self, id: &'static str) {
+        if self.applies(id) {
+            self.judgement.pass(id);
+        }
+    }
+
+    /// The requirement was seen not to hold; `message` is one sentence: what was seen, what was expected.
+    pub fn fail(&mut self, id: &'static str, place: Place, message: impl Into<String>) {
+        if self.applies(id) {
+            self.judgement.fail(id, Some(place), message.into());
+        }
+    }
+
+    /// Passes or fails by a condition; the message is only made for a failure.
+    pub fn check(
+        &mut self,
+        id: &'static str,
+        holds: bool,
+        place: Place,
+        message: impl FnOnce() -> String,
+    ) {
+        if holds {
+            self.pass(id);
+        } else {
+            self.fail(id, place, message());
+        }
+    }
+
+    /// Something worth writing down that is not judged.
+    pub fn note(&mut self, id: &'static str, place: Place, message: impl Into<String>) {
+        if self.applies(id) {
+            self.judgement.note(id, Some(place), message.into());
+        }
+    }
+
+    /// It could not be told whether the requirement holds, and why.
+    pub fn inconclusive(&mut self, id: &'static str, why: impl Into<String>) {
+        if self.applies(id) {
+            self.judgement.inconclusive(id, why.into());
+        }
+    }
+
+    /// The requirement does not apply, by a condition that its `when` does not name.
+    pub fn not_applicable(&mut self, id: &'static str, condition: impl Into<String>) {
+        self.judgement.not_applicable(id, condition.into());
+    }
+
+    /// What has been found so far.
+    pub fn so_far(&self) -> &Judgement {
+        self.judgement
+    }
+
+    fn applies(&self, id: &'static str) -> bool {
+        self.talk.condition_holds(id)
+    }
+}
+
+/// All rules, and what they have found on the events so far.
+pub struct Judge {
+    rules: Vec<Box<dyn Rule>>,
+    talk: Conversation,
+    judgement: Judgement,
+    seen: u64,
+}
+
+impl Judge {
+    /// A judge with every rule. `from_start`: whether the trace begins with the process.
+    pub fn new(from_start: bool) -> Self {
+        Self::with_rules(from_start, areas::all())
+    }
+
+    /// A judge with these rules only.
+    pub fn with_rules(from_start: bool, rules: Vec<Box<dyn Rule>>) -> Self {
+        Self {
+            rules,
+            talk: Conversation::new(from_start),
+            judgement: Judgement::new(),
+            seen: 0,
+        }
+    }
+
+    /// Judges the next event and gives its number, from 0.
+    pub fn see(&mut self, event: &Event) -> u64 {
+        let index = self.seen;
+        self.seen += 1;
+        let reading = event.body.reading();
+        let change = self.talk.observe(index, event, reading.as_ref());
+        let moment = Moment {
+            index,
+            event,
+            reading: reading.as_ref(),
+            talk: &self.talk,
+            answers: change.answers.as_ref(),
+            ended_turn: change.ended_turn.as_ref(),
+            answered_before: change.answered_before,
+        };
+        let mut out = Out {
+            judgement: &mut self.judgement,
+            talk: &self.talk,
+        };
+        for rule in &mut self.rules {
+            rule.see(&moment, &mut out);
+        }
+        index
+    }
+
+    /// The conversation so far.
+    pub fn talk(&self) -> &Conversation {
+        &self.talk
+    }
+
+    /// Ends the trace and gives the judgement and the last state of the conversation.
+    pub fn finish(mut self) -> (Judgement, Conversation) {
+        let mut out = Out {
+            judgement: &mut self.judgement,
+            talk: &self.talk,
+        };
+        for rule in &mut self.rules {
+            rule.end(&self.talk, &mut out);
+        }
+        (self.judgement, self.talk)
+    }
+
+    /// The ids of all requirements that some rule judges.
+    pub fn judged_ids() -> Vec<&'static str> {
+        areas::all()
+            .iter()
+            .flat_map(|rule| rule.judges().iter().copied())
+            .collect()
+    }
+}
+
+impl std::fmt::Debug for Judge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Judge")
+            .field("seen", &self.seen)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Judges a whole trace that is at hand: for tests and small files.
+pub fn judge_all<'a>(from_start: bool, events: impl IntoIterator<Item = &'a Event>) -> Judgement {
+    let mut judge = Judge::new(from_start);
+    for event in events {
+        judge.see(event);
+    }
+    judge.finish().0
+}

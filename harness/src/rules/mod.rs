@@ -1,0 +1,16 @@
+//! Rules: streaming state machines that judge a trace event by event, one file per area.
+//!
+//! A rule sees events and the state of the conversation so far; it never sees a process, a file or a clock.
+
+mod areas;
+mod conversation;
+mod judge;
+mod judgement;
+mod moment;
+#[cfg(test)]
+pub(crate) mod talking;
+
+pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};
+pub use judge::{Judge, Out, Rule, judge_all};
+pub use judgement::{Finding, Judgement, Place, Tally};
+pub use moment::{Moment, Update};

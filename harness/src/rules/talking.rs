@@ -1,0 +1,75 @@
+//! Writes a conversation in a few lines, for the tests of rules.
+//!
+//! Each line is one event: `> {json}` from the client, `< {json}` from the agent, `>? text` a probe of the client,
+//! `>x` stdin closed, `<x` stdout closed, `! 15` a signal of the harness, `exit 0`, `wait 0.5` moves the clock on,
+//! `unanswered 5` the harness gave up waiting for the answer to request 5. `jsonrpc` is put in where it is left out.
+
+use super::{Judgement, judge::judge_all};
+use crate::trace::{Body, Event, Exit, Party};
+
+/// The events that the lines tell, a millisecond apart.
+pub(crate) fn events(lines: &str) -> Vec<Event> {
+    let mut at = 0.0;
+    let mut events = Vec::new();
+    for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let (from, body, probe) = match word {
+            ">" => (Party::Client, wire(rest), None),
+            ">?" => (Party::Client, wire(rest), Some("on purpose".to_owned())),
+            "<" => (Party::Agent, wire(rest), None),
+            ">x" => (Party::Client, Body::Eof, None),
+            "<x" => (Party::Agent, Body::Eof, None),
+            "!" => (Party::Harness, Body::Signal(rest.parse().unwrap()), None),
+            "exit" => (
+                Party::Agent,
+                Body::Exit(Exit::Code(rest.parse().unwrap())),
+                None,
+            ),
+            "unanswered" => (
+                Party::Harness,
+                Body::Unanswered {
+                    id: serde_json::from_str(rest).unwrap(),
+                    seconds: 30.0,
+                },
+                None,
+            ),
+            "wait" => {
+                at += rest.parse::<f64>().unwrap();
+                continue;
+            }
+            other => unreachable!("no event begins with {other}"),
+        };
+        at += 0.001;
+        events.push(Event {
+            at,
+            from,
+            body,
+            probe,
+            redacted: false,
+        });
+    }
+    events
+}
+
+/// What all rules find in the conversation.
+pub(crate) fn judged(lines: &str) -> Judgement {
+    judge_all(true, &events(lines))
+}
+
+/// The handshake and a session `s1` in `/work`, to begin a conversation with: ids 0 and 1 are used.
+pub(crate) const OPENING: &str = r#"
+    > {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}},"clientInfo":{"name":"c","version":"1"}}}
+    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+    > {"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}
+    < {"id":1,"result":{"sessionId":"s1"}}
+"#;
+
+fn wire(text: &str) -> Body {
+    let text = match text.strip_prefix('{') {
+        Some(rest) if !text.contains("\"jsonrpc\"") && rest.len() > 1 => {
+            format!("{{\"jsonrpc\":\"2.0\",{rest}")
+        }
+        _ => text.to_owned(),
+    };
+    Body::of_line(text.into_bytes(), false)
+}
