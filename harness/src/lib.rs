@@ -1,1 +1,2 @@
 //! The harness.
+pub mod spec;
