@@ -6,4 +6,5 @@ pub mod model;
 pub mod rules;
 pub mod spec;
 pub mod trace;
+pub mod verdict;
 pub mod wire;
