@@ -239,3 +239,89 @@ struct V2Table {
     methods: HashSet<String>,
     kinds: HashSet<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::methods::Methods;
+    use super::super::schema::{Kind, Schema};
+    use super::*;
+
+    #[test]
+    fn what_is_listed_as_later_is_not_stable() {
+        let later = Later::v1();
+        let schema = Schema::v1();
+        for kind in later.kinds.keys() {
+            assert!(matches!(schema.update_kind(kind), Kind::Later(_)), "{kind}");
+        }
+        for method in later.methods.keys() {
+            assert!(Methods::v1().get(method).is_none(), "{method}");
+        }
+        for (owner, members) in &later.members {
+            let declared = schema.definition(owner).unwrap().get("properties").unwrap();
+            for name in members.keys() {
+                assert!(declared.get(name).is_none(), "{owner}.{name}");
+            }
+        }
+        for (owner, tags) in &later.forms {
+            let union = schema.definition(owner).unwrap().to_string();
+            for tag in tags.keys() {
+                assert!(
+                    !union.contains(&format!("\"const\":\"{tag}\"")),
+                    "{owner} {tag}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_of_version_two_is_neither_stable_nor_later() {
+        let later = Later::v1();
+        for kind in &later.v2_kinds {
+            assert_eq!(Schema::v1().update_kind(kind), Kind::Unknown, "{kind}");
+        }
+        for method in &later.v2_methods {
+            assert!(
+                Methods::v1().get(method).is_none() && later.method(method).is_none(),
+                "{method}"
+            );
+        }
+        assert!(later.is_v2_kind("state_update") && !later.is_v2_kind("plan"));
+        assert!(later.is_v2_method("auth/login") && !later.is_v2_method("authenticate"));
+    }
+
+    #[test]
+    fn each_gate_is_of_a_kind_that_is_stable_or_later() {
+        for kind in Later::v1().gates.keys() {
+            assert_ne!(Schema::v1().update_kind(kind), Kind::Unknown, "{kind}");
+        }
+        assert_eq!(
+            Later::v1().gate("plan_removed").unwrap().to_string(),
+            "clientCapabilities.plan"
+        );
+        assert!(Later::v1().gate("tool_call").is_none());
+    }
+
+    #[test]
+    fn a_method_names_the_sides_that_handle_it() {
+        let later = Later::v1();
+        assert_eq!(
+            later.method("mcp/connect").unwrap().handlers,
+            [Side::Client]
+        );
+        assert_eq!(
+            later.method("mcp/message").unwrap().handlers,
+            [Side::Agent, Side::Client]
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        let error = Later::parse("kinds = []").unwrap_err().to_string();
+        assert!(
+            error.contains("later.toml") && error.contains("kinds"),
+            "{error}"
+        );
+    }
+}

@@ -203,10 +203,12 @@ impl Walk<'_> {
             Meant::Branch(branch) => {
                 let own = self.faults(branch, context, value, place);
                 // A branch without a tag may accept what the named one refuses.
+                let tag = union::tag_name(schema);
                 let accepted = own.is_empty()
                     || union::branches(schema)
                         .iter()
                         .filter(|other| !std::ptr::eq(*other, branch))
+                        .filter(|other| tag.and_then(|tag| union::tag_of(other, tag)).is_none())
                         .any(|other| self.faults(other, context, value, place).is_empty());
                 if !accepted {
                     faults.extend(own);
@@ -225,7 +227,8 @@ impl Walk<'_> {
                     });
                 }
                 let later = union::tag_name(schema)
-                    .and_then(|tag| later_form(context.owner, value.get(tag)?));
+                    .and_then(|tag| value.get(tag))
+                    .and_then(|tag| later_form(context.owner, tag));
                 let nearest = self.nearest(tries, context, value, place);
                 faults.extend(nearest.into_iter().map(|fault| Violation {
                     later: fault.later.or_else(|| later.clone()),
@@ -243,9 +246,6 @@ impl Walk<'_> {
         value: &Value,
         place: &str,
     ) -> Vec<Violation> {
-        tries.retain(|attempt| {
-            attempt.branch.get("type") != Some(&Value::from("null")) || value.is_null()
-        });
         let constants: Vec<String> = tries
             .iter()
             .filter_map(Try::constant)
@@ -289,15 +289,23 @@ impl Walk<'_> {
             .into_iter()
             .filter(|attempt| nearness(attempt) == best)
             .collect();
-        if nearest.len() == 1 {
-            return nearest
-                .pop()
-                .map(|attempt| attempt.faults)
-                .unwrap_or_default();
+        let agreed = nearest
+            .iter()
+            .all(|attempt| Some(&attempt.faults) == nearest.first().map(|first| &first.faults));
+        if agreed && let Some(attempt) = nearest.pop() {
+            return attempt.faults;
         }
         let forms: Vec<String> = nearest.iter().map(Try::summary).collect();
         let message = format!("fits none of its forms: {}", alternatives(&forms));
-        vec![context.fault(place, "anyOf", message)]
+        let mut told = context.fault(place, "anyOf", message);
+        if let Some(first) = nearest.first().and_then(|attempt| attempt.faults.first()) {
+            let mut faults = nearest.iter().flat_map(|attempt| &attempt.faults);
+            if faults.all(|fault| fault.path == first.path) {
+                told.path.clone_from(&first.path);
+                told.silent = first.silent;
+            }
+        }
+        vec![told]
     }
 
     /// The types that a schema accepts, as its own keyword or that of its definition says.
@@ -343,9 +351,11 @@ impl Try<'_> {
     }
 
     fn summary(&self) -> String {
+        let of_items = || self.branch.get("items")?.get("$ref");
         let name = self
             .branch
             .get("$ref")
+            .or_else(of_items)
             .and_then(Value::as_str)
             .and_then(|reference| reference.rsplit('/').next())
             .unwrap_or("another form");

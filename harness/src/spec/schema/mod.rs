@@ -11,6 +11,10 @@
 
 mod explain;
 mod extra;
+#[cfg(test)]
+mod mutations;
+#[cfg(test)]
+mod tests;
 mod union;
 mod violation;
 

@@ -38,7 +38,7 @@ pub(super) fn tag_name(union: &Value) -> Option<&str> {
 /// What the tag of a value says.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Meant<'schema> {
-    /// The tag names this branch.
+    /// The tag names this branch, or it is the only one beside null.
     Branch(&'schema Value),
     /// There is no tag, or none that names a branch; these branches do not ask for a constant one.
     Untagged(Vec<&'schema Value>),
@@ -57,6 +57,11 @@ pub(super) enum Meant<'schema> {
 /// Reads the tag of `value`.
 pub(super) fn meant<'schema>(union: &'schema Value, value: &Value) -> Meant<'schema> {
     let branches = branches(union);
+    if let Some(only) = only_one_beside_null(branches)
+        && !value.is_null()
+    {
+        return Meant::Branch(only);
+    }
     let (Some(tag), Some(members)) = (tag_name(union), value.as_object()) else {
         return Meant::Untagged(branches.iter().collect());
     };
@@ -85,6 +90,14 @@ pub(super) fn meant<'schema>(union: &'schema Value, value: &Value) -> Meant<'sch
         None => Meant::TagMissing { tag, allowed },
         Some(_) => Meant::TagUnknown { tag, allowed },
     }
+}
+
+/// The branch that is left when null is not meant, where there is just one.
+fn only_one_beside_null(branches: &[Value]) -> Option<&Value> {
+    let is_null = |branch: &&Value| branch.get("type").is_some_and(|name| name == "null");
+    let mut others = branches.iter().filter(|branch| !is_null(branch));
+    let only = others.next()?;
+    others.next().is_none().then_some(only)
 }
 
 fn requires(branch: &Value, member: &str) -> bool {
