@@ -10,6 +10,12 @@
 
 pub mod catalogue;
 pub mod condition;
+pub mod later;
+pub mod methods;
+pub mod schema;
 
 pub use catalogue::{Basis, Catalogue, Citation, Level, Requirement};
 pub use condition::{Condition, Facts, Truth};
+pub use later::Later;
+pub use methods::{Form, Method, Methods, Side};
+pub use schema::{Extra, Kind, Schema, Violation};
