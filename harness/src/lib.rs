@@ -2,6 +2,7 @@
 //!
 //! Everything that judges takes a trace and returns findings; only the edges touch processes, sockets and files.
 
+pub mod agent;
 pub mod model;
 pub mod rules;
 pub mod spec;
