@@ -4,6 +4,9 @@
 
 pub mod model;
 pub mod rules;
+pub mod scenario;
+pub mod source;
 pub mod spec;
 pub mod trace;
+pub mod verdict;
 pub mod wire;

@@ -1,0 +1,3 @@
+//! A scenario: a stimulus with expectations, written as a file.
+
+pub mod file;
