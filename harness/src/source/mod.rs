@@ -9,6 +9,6 @@ mod tree;
 
 pub use field::{Field, Table};
 pub use nearest::nearest;
-pub use problem::{Position, Problem};
+pub use problem::{Details, Position, Problem};
 pub use text::Source;
 pub use tree::{Entry, Node, Value, parse};

@@ -15,7 +15,11 @@ pub struct Position {
 
 /// One error in a file. Shown, it is several lines: place and message, the line with a caret, and the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct Problem(Box<Details>);
+
+/// The parts of a [`Problem`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Details {
     /// The file's name.
     pub file: String,
     /// Where it is.
@@ -33,10 +37,22 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// A problem of these parts.
+    #[must_use]
+    pub fn new(details: Details) -> Self {
+        Self(Box::new(details))
+    }
+
+    /// Its parts.
+    #[must_use]
+    pub fn details(&self) -> &Details {
+        &self.0
+    }
+
     /// The same problem with one more line of help.
     #[must_use]
     pub fn help(mut self, line: impl Into<String>) -> Self {
-        self.help.push(line.into());
+        self.0.help.push(line.into());
         self
     }
 
@@ -57,13 +73,14 @@ impl std::error::Error for Problem {}
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = self.position.line.to_string();
+        let details = self.details();
+        let number = details.position.line.to_string();
         let margin = " ".repeat(number.len());
         // A tab stays a tab before the caret, so that the two lines keep in step whatever the terminal makes of it.
-        let indent: String = self
+        let indent: String = details
             .line
             .chars()
-            .take(self.caret)
+            .take(details.caret)
             .map(|c| {
                 if c == '\t' {
                     "\t".to_owned()
@@ -72,22 +89,22 @@ impl fmt::Display for Problem {
                 }
             })
             .collect();
-        let marked: String = self
+        let marked: String = details
             .line
             .chars()
-            .skip(self.caret)
-            .take(self.width)
+            .skip(details.caret)
+            .take(details.width)
             .collect();
         let carets = "^".repeat(marked.width().max(1));
         writeln!(
             f,
             "{}:{}:{}: {}",
-            self.file, self.position.line, self.position.column, self.message
+            details.file, details.position.line, details.position.column, details.message
         )?;
         writeln!(f, " {margin} |")?;
-        writeln!(f, " {number} | {}", self.line)?;
+        writeln!(f, " {number} | {}", details.line)?;
         write!(f, " {margin} | {indent}{carets}")?;
-        for line in &self.help {
+        for line in &details.help {
             write!(f, "\n {margin} = {line}")?;
         }
         Ok(())

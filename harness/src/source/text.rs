@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Position, Problem};
+use super::{Details, Position, Problem};
 
 /// The longest part of a line that an error shows, in characters.
 const SHOWN: usize = 160;
@@ -63,11 +63,7 @@ impl Source {
             .chars()
             .count()
             .max(1);
-        let skipped = if position.column > SHOWN / 2 {
-            position.column - SHOWN / 2
-        } else {
-            0
-        };
+        let skipped = position.column.saturating_sub(SHOWN / 2);
         let shown: String = line
             .chars()
             .skip(skipped)
@@ -80,7 +76,7 @@ impl Source {
                 }
             })
             .collect();
-        Problem {
+        Problem::new(Details {
             file: self.name.clone(),
             position,
             line: shown,
@@ -88,7 +84,7 @@ impl Source {
             width,
             message: message.into(),
             help: Vec::new(),
-        }
+        })
     }
 
     fn before(&self, offset: usize) -> &str {

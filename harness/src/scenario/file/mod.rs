@@ -5,6 +5,8 @@ mod pattern;
 mod placeholder;
 mod read;
 mod scenario;
+mod select;
+mod set;
 mod step;
 
 pub use condition::{
@@ -15,4 +17,6 @@ pub use pattern::{JsonType, Mismatch, Pattern};
 pub use placeholder::{Placeholder, fill, fill_value};
 pub use read::read;
 pub use scenario::{ClientSettings, Needs, Scenario, StartFolder};
+pub use select::{Selection, SelectionError};
+pub use set::{Set, SetError};
 pub use step::{Action, Params, Permission, RawInput, Requests, Split, Step, ToolState, Until};

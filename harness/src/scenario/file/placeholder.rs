@@ -11,6 +11,9 @@ pub enum Placeholder {
     Cwd,
     /// `{{home}}`, the agent's home folder.
     Home,
+    /// `{{command}}`, the first slash command of the profile's `commands` that the agent has announced, without its slash.
+    /// Where there is none the scenario is inconclusive.
+    Command,
     /// `{{result:STEP/pointer}}`, a part of the result of the earlier step of that name. Where there is none at run time the
     /// scenario is inconclusive.
     Result {
@@ -23,8 +26,7 @@ pub enum Placeholder {
 
 impl Placeholder {
     /// How placeholders are written, for messages.
-    pub const FORMS: &str =
-        "`{{session}}`, `{{session:NAME}}`, `{{cwd}}`, `{{home}}`, `{{result:STEP/POINTER}}`";
+    pub const FORMS: &str = "`{{session}}`, `{{session:NAME}}`, `{{cwd}}`, `{{home}}`, `{{command}}`, `{{result:STEP/POINTER}}`";
 
     /// The placeholder that stands between the braces.
     #[must_use]
@@ -34,6 +36,7 @@ impl Placeholder {
                 "session" => Some(Self::Session(None)),
                 "cwd" => Some(Self::Cwd),
                 "home" => Some(Self::Home),
+                "command" => Some(Self::Command),
                 _ => None,
             },
             Some(("session", session)) if !session.is_empty() => {

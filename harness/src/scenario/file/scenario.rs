@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 use super::Step;
 use crate::model::script::Script;
+use crate::profile::Consent;
+use crate::spec::Condition;
 
 /// A scenario; where the file has `[[each]]` tables, one run of it with the variables filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +21,10 @@ pub struct Scenario {
     pub about: Option<String>,
     /// The requirements that it exercises, in catalogue spelling. Never empty.
     pub covers: Vec<String>,
-    /// A condition in the catalogue's `when` grammar; where it does not hold the scenario is not applicable.
-    pub when: Option<String>,
+    /// Where it does not hold the scenario is not applicable.
+    pub when: Option<Condition>,
+    /// What the operator must allow; without that the scenario is not run.
+    pub allow: Vec<Consent>,
     /// What must have taken place, otherwise the scenario is inconclusive.
     pub needs: Needs,
     /// What the client says of itself.

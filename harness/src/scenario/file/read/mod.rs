@@ -8,14 +8,17 @@ mod model;
 mod step;
 
 use super::{ClientSettings, Needs, Scenario, StartFolder};
+use crate::profile::Consent;
 use crate::source::{Field, Problem, Source, Table, parse};
+use crate::spec::Condition;
 
 /// The keys of a scenario file.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "title",
     "about",
     "covers",
     "when",
+    "allow",
     "needs",
     "client",
     "agent",
@@ -24,14 +27,6 @@ const KEYS: [&str; 12] = [
     "each",
     "model",
     "step",
-];
-
-/// Where conditions of `when` begin.
-const ROOTS: [&str; 4] = [
-    "agentCapabilities",
-    "clientCapabilities",
-    "initialize",
-    "sessionResult",
 ];
 
 /// Reads the scenario in `source`, which has the id `id`: one run, or one for each `[[each]]` table. `known_id` says whether
@@ -93,6 +88,13 @@ fn scenario(
             .map(str::to_owned),
         covers,
         when: table.maybe("when", when)?,
+        allow: match table.get("allow") {
+            Some(field) => field
+                .list()?
+                .map(|item| item.word(&Consent::WORDS))
+                .collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        },
         needs: table
             .maybe("needs", |field| needs(&field, !model.is_empty()))?
             .unwrap_or(Needs {
@@ -133,23 +135,12 @@ fn covers(table: &Table<'_>, known_id: &dyn Fn(&str) -> bool) -> Result<Vec<Stri
     }
 }
 
-fn when(field: Field<'_>) -> Result<String, Problem> {
-    let text = field.filled()?;
-    for term in text.split(" & ") {
-        let path = term.strip_prefix('!').unwrap_or(term);
-        let mut names = path.split('.');
-        let known = names.next().is_some_and(|root| ROOTS.contains(&root));
-        let mut rest = names.peekable();
-        let named = rest.peek().is_some()
-            && rest.all(|name| !name.is_empty() && name.chars().all(char::is_alphanumeric));
-        if !known || !named {
-            return Err(field
-                .problem(format!("`{term}` is no condition"))
-                .help("a condition is a path such as `agentCapabilities.loadSession`; `!` before it turns it round, ` & ` joins several")
-                .help(format!("a path begins with one of `{}`", ROOTS.join("`, `"))));
-        }
-    }
-    Ok(text.to_owned())
+fn when(field: Field<'_>) -> Result<Condition, Problem> {
+    Condition::parse(field.filled()?).map_err(|error| {
+        field.problem(error.to_string()).help(
+            "a condition is a path such as `agentCapabilities.loadSession`; `!` before it turns it round, ` & ` joins several",
+        )
+    })
 }
 
 fn needs(field: &Field<'_>, scripted: bool) -> Result<Needs, Problem> {
