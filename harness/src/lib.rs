@@ -4,7 +4,10 @@
 
 pub mod agent;
 pub mod model;
+pub mod profile;
 pub mod rules;
+pub mod scenario;
+pub mod source;
 pub mod spec;
 pub mod trace;
 pub mod verdict;
