@@ -90,7 +90,7 @@ impl Agent {
     }
 
     /// All events up to the exit.
-    async fn to_exit(&mut self) -> Vec<Body> {
+    async fn until_exit(&mut self) -> Vec<Body> {
         let mut bodies = Vec::new();
         loop {
             let body = self.next().await.body;
@@ -137,7 +137,7 @@ async fn lines_come_in_order_and_the_exit_comes_last() {
     let mut agent =
         start(r#"echo '{"a":1}'; echo one >&2; echo two; echo; echo three >&2; printf 'four\r\n'"#);
     let (stderr, others): (Vec<_>, Vec<_>) = agent
-        .to_exit()
+        .until_exit()
         .await
         .into_iter()
         .partition(|body| matches!(body, Body::Stderr(_)));
@@ -160,7 +160,7 @@ async fn lines_come_in_order_and_the_exit_comes_last() {
 #[tokio::test]
 async fn a_last_line_without_its_newline_is_partial() {
     let bodies = start(r#"printf 'a\n{"b":1}'; printf 'c' >&2"#)
-        .to_exit()
+        .until_exit()
         .await;
     let partial = Body::Message {
         text: r#"{"b":1}"#.into(),
@@ -173,7 +173,7 @@ async fn a_last_line_without_its_newline_is_partial() {
 #[tokio::test]
 async fn bytes_that_are_no_utf8_are_kept() {
     let bodies = start(r#"printf '{"a":"\377"}\n'; printf '\376\n' >&2"#)
-        .to_exit()
+        .until_exit()
         .await;
     let expected = Body::Line {
         bytes: b"{\"a\":\"\xff\"}".to_vec(),
@@ -186,7 +186,7 @@ async fn bytes_that_are_no_utf8_are_kept() {
 #[tokio::test]
 async fn an_endless_line_on_stderr_is_cut() {
     let bodies = start("head -c 300000 /dev/zero | tr '\\0' x >&2; echo >&2; echo next >&2")
-        .to_exit()
+        .until_exit()
         .await;
     let lengths: Vec<_> = bodies
         .iter()
@@ -201,12 +201,12 @@ async fn an_endless_line_on_stderr_is_cut() {
 #[tokio::test]
 async fn exit_codes_and_signals_are_told_apart() {
     assert_eq!(
-        start("exit 7").to_exit().await.last(),
+        start("exit 7").until_exit().await.last(),
         Some(&Body::Exit(Exit::Code(7)))
     );
     let mut agent = start("kill -9 $$");
     assert_eq!(
-        agent.to_exit().await.last(),
+        agent.until_exit().await.last(),
         Some(&Body::Exit(Exit::Signal(9)))
     );
     assert!(!agent.process.is_running());
@@ -282,7 +282,7 @@ async fn an_agent_that_ignores_sigterm_too_is_killed() {
 async fn a_child_that_holds_stdout_open_delays_the_exit_by_no_more_than_a_second() {
     let mut agent = start("sleep 1000 & echo $!");
     let pid = agent.line().await;
-    let bodies = agent.to_exit().await;
+    let bodies = agent.until_exit().await;
     assert_eq!(bodies, [Body::Exit(Exit::Code(0))], "stdout is still open");
     assert!(lives(&pid));
     let (ending, events) = agent.end(hurry()).await;
@@ -432,7 +432,7 @@ async fn an_agent_that_closes_its_stdin_is_no_error_but_is_known() {
 #[tokio::test]
 async fn the_environment_is_what_was_given_and_the_mark() {
     let mut names = Vec::new();
-    for body in start("env").to_exit().await {
+    for body in start("env").until_exit().await {
         if let Some(bytes) = body.wire_bytes() {
             let text = String::from_utf8(bytes.to_vec()).unwrap();
             names.push(text.split('=').next().unwrap().to_owned());

@@ -218,3 +218,76 @@ fn open_up(folder: &Path) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_written_with_the_folders_on_their_way() {
+        let folder = RunFolder::new().unwrap();
+        folder.write(Place::Workspace, "a/b/c.txt", b"one").unwrap();
+        folder.write(Place::Workspace, "./a/b/c.txt", b"2").unwrap();
+        folder.write(Place::Home, ".agent.toml", b"x").unwrap();
+        assert_eq!(
+            fs::read(folder.workspace().join("a/b/c.txt")).unwrap(),
+            b"2"
+        );
+        assert_eq!(fs::read(folder.home().join(".agent.toml")).unwrap(), b"x");
+        assert_eq!(
+            folder.workspace().canonicalize().unwrap(),
+            folder.workspace()
+        );
+    }
+
+    #[test]
+    fn a_path_that_leaves_its_folder_is_refused() {
+        let folder = RunFolder::new().unwrap();
+        for path in ["/etc/x", "../x", "a/../../x", "a/..", "", ".", "a/", "a\0b"] {
+            let error = folder.write(Place::Workspace, path, b"").unwrap_err();
+            assert!(
+                matches!(&error, FolderError::Outside(quoted) if quoted == path),
+                "{error}"
+            );
+        }
+        assert!(!folder.root().join("x").exists());
+    }
+
+    #[test]
+    fn a_link_that_the_agent_made_is_not_followed() {
+        let outside = tempfile::tempdir().unwrap();
+        let folder = RunFolder::new().unwrap();
+        std::os::unix::fs::symlink(outside.path(), folder.workspace().join("out")).unwrap();
+        std::os::unix::fs::symlink(outside.path().join("new"), folder.workspace().join("file"))
+            .unwrap();
+        for path in ["out/x", "file"] {
+            let error = folder.write(Place::Workspace, path, b"").unwrap_err();
+            assert!(matches!(error, FolderError::Link { .. }), "{error}");
+        }
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn all_of_it_is_removed_though_the_agent_took_the_permissions_away() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("kept"), "").unwrap();
+        let folder = RunFolder::new().unwrap();
+        let root = folder.root().to_owned();
+        folder.write(Place::Workspace, "a/b/c", b"").unwrap();
+        std::os::unix::fs::symlink(outside.path(), folder.workspace().join("a/link")).unwrap();
+        for locked in ["workspace/a/b/c", "workspace/a/b", "workspace/a"] {
+            fs::set_permissions(root.join(locked), fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        folder.remove().unwrap();
+        assert!(!root.exists());
+        assert!(outside.path().join("kept").exists());
+    }
+
+    #[test]
+    fn a_drop_removes_it_too() {
+        let folder = RunFolder::new().unwrap();
+        let root = folder.root().to_owned();
+        drop(folder);
+        assert!(!root.exists());
+    }
+}

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use nix::sys::signal::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
@@ -75,6 +76,10 @@ pub fn kill_all() {
             std::mem::take(&mut living.folders),
         )
     };
+    for agent in &agents {
+        // All of them first, so that none runs on while another is waited for. An empty group is no error.
+        let _ = agent.signal(Signal::SIGKILL);
+    }
     for agent in &agents {
         agent.kill();
     }

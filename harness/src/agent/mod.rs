@@ -2,7 +2,7 @@
 //!
 //! An agent runs in a session and a process group of its own, without a terminal. Everything that it writes, and how
 //! it ends, goes as [`Observed`](crate::trace::Observed) into an [`Outbox`](crate::trace::Outbox). Its environment is
-//! given as a whole, and its folders are a [`RunFolder`].
+//! built by [`Environment`] and its folders are a [`RunFolder`].
 
 #[cfg(not(unix))]
 compile_error!(
@@ -11,15 +11,20 @@ compile_error!(
 
 mod command;
 mod ending;
+mod environment;
 mod folder;
 pub mod guard;
 mod input;
 mod leftovers;
 mod output;
 mod process;
+mod variables;
 
 pub use command::{Command, CommandError};
 pub use ending::{Ending, Needed, Patience};
+pub use environment::{
+    Environment, Folders, Home, ModelAccess, Named, NamedError, Placeholders, User, Variables,
+};
 pub use folder::{FolderError, Place, RunFolder};
 pub use guard::kill_all;
 pub use leftovers::Leftover;

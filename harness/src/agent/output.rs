@@ -125,3 +125,64 @@ async fn send(out: &Outbox, at: Instant, from: Party, body: Body) {
     // Without a receiver nobody wants to know.
     let _ = out.send(Observed { at, from, body }).await;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc;
+
+    #[tokio::test]
+    async fn a_line_over_the_bound_is_given_cut_after_a_word_from_the_harness() {
+        let (out, mut inbox) = mpsc::channel(4);
+        give(
+            &out,
+            Instant::now(),
+            Stream::Stdout,
+            Piece::TooLong(vec![b'x'; CUT_LINE + 1]),
+        )
+        .await;
+        let note = inbox.try_recv().unwrap();
+        assert_eq!(note.from, Party::Harness);
+        let line = crate::trace::Event::new(0.0, note.from, note.body).to_line();
+        assert_eq!(
+            line,
+            r#"{"at":0.000000,"from":"harness","cut":{"bound":67108864,"kept":65536}}"#
+        );
+        let cut = inbox.try_recv().unwrap();
+        assert_eq!(cut.from, Party::Agent);
+        assert_eq!(cut.body.wire_bytes().map(<[u8]>::len), Some(CUT_LINE));
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_stays_open_settles_a_second_after_the_exit() {
+        let (out, mut inbox) = mpsc::channel(4);
+        let (mut writer, reader) = tokio::io::duplex(64);
+        let (settled, mut has_settled) = oneshot::channel();
+        let exited = CancellationToken::new();
+        let task = tokio::spawn(read(reader, Stream::Stdout, out, exited.clone(), settled));
+        tokio::io::AsyncWriteExt::write_all(&mut writer, b"before\n")
+            .await
+            .unwrap();
+        assert_eq!(
+            inbox.recv().await.unwrap().body,
+            Body::of_line(b"before".to_vec(), false)
+        );
+        assert!(
+            has_settled
+                .try_recv()
+                .is_err_and(|error| error == oneshot::error::TryRecvError::Empty)
+        );
+        exited.cancel();
+        assert!((&mut has_settled).await.is_err(), "dropped");
+        tokio::io::AsyncWriteExt::write_all(&mut writer, b"after\n")
+            .await
+            .unwrap();
+        assert_eq!(
+            inbox.recv().await.unwrap().body,
+            Body::of_line(b"after".to_vec(), false)
+        );
+        drop(writer);
+        assert_eq!(inbox.recv().await.unwrap().body, Body::Eof);
+        task.await.unwrap();
+    }
+}

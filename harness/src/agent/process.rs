@@ -1,6 +1,5 @@
 //! One agent as a process of its own.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::future::Future;
@@ -28,10 +27,10 @@ use super::guard;
 use super::input::Input;
 use super::leftovers::{MARKER_VARIABLE, Trail};
 use super::output::{self, Stream};
-use super::{Command, CommandError};
+use super::{Command, CommandError, Variables};
 
 /// Where programs are looked for if the agent's environment has no PATH.
-const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub(super) const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// How long a process may take to vanish after SIGKILL.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
@@ -73,7 +72,7 @@ pub struct Launch {
     /// The folder that the process starts in.
     pub cwd: PathBuf,
     /// The whole environment; nothing of the harness's own is added but the marker.
-    pub env: BTreeMap<OsString, OsString>,
+    pub env: Variables,
     /// The mark of the run.
     pub marker: Marker,
 }
