@@ -102,7 +102,8 @@ impl Answers {
                 },
                 None => invalid("`path` is missing"),
             },
-            "fs/write_text_file" if self.file_policy.write => match (text("path"), text("content")) {
+            "fs/write_text_file" if self.file_policy.write => match (text("path"), text("content"))
+            {
                 (Some(path), Some(content)) => match self.files.write(path, content) {
                     Ok(()) => Reply::Result(json!({})),
                     Err(error) => file_error(&error),
@@ -116,7 +117,10 @@ impl Answers {
     }
 
     /// The answer to a permission request that offers these options (id and kind).
-    pub fn to_permission(choice: PermissionChoice, options: &[(String, String)]) -> (Reply, Asking) {
+    pub fn to_permission(
+        choice: PermissionChoice,
+        options: &[(String, String)],
+    ) -> (Reply, Asking) {
         let outcome = |value: Value| (Reply::Result(json!({ "outcome": value })), Asking::Answered);
         match choice {
             PermissionChoice::Kind(kind) => match option_of_kind(kind, options) {
@@ -127,7 +131,9 @@ impl Answers {
                 ),
             },
             PermissionChoice::Cancelled => outcome(json!({"outcome": "cancelled"})),
-            PermissionChoice::Unoffered => outcome(json!({"outcome": "selected", "optionId": "harness-not-offered"})),
+            PermissionChoice::Unoffered => {
+                outcome(json!({"outcome": "selected", "optionId": "harness-not-offered"}))
+            }
             PermissionChoice::UnknownOutcome => outcome(json!({"outcome": "_harness_shrug"})),
             PermissionChoice::Error => (
                 Reply::Error(-32603, "the client failed to ask its user".into()),
@@ -146,7 +152,9 @@ fn option_of_kind<'a>(kind: &str, options: &'a [(String, String)]) -> Option<&'a
         _ => None,
     };
     let of = |kind: &str| options.iter().find(|option| option.1 == kind);
-    of(kind).or_else(|| beside.and_then(of)).map(|option| option.0.as_str())
+    of(kind)
+        .or_else(|| beside.and_then(of))
+        .map(|option| option.0.as_str())
 }
 
 fn not_found(method: &str) -> Reply {
@@ -171,21 +179,32 @@ mod tests {
     use super::*;
 
     fn options(list: &[(&str, &str)]) -> Vec<(String, String)> {
-        list.iter().map(|(id, kind)| ((*id).to_owned(), (*kind).to_owned())).collect()
+        list.iter()
+            .map(|(id, kind)| ((*id).to_owned(), (*kind).to_owned()))
+            .collect()
     }
 
     #[test]
     fn a_kind_that_is_not_offered_is_stood_in_for_by_its_neighbour_or_else_cancelled() {
         let always = options(&[("y", "allow_always"), ("n", "reject_always")]);
-        let (reply, asking) = Answers::to_permission(PermissionChoice::Kind("reject_once"), &always);
+        let (reply, asking) =
+            Answers::to_permission(PermissionChoice::Kind("reject_once"), &always);
         assert_eq!(asking, Asking::Answered);
-        assert_eq!(reply, Reply::Result(json!({"outcome": {"outcome": "selected", "optionId": "n"}})));
+        assert_eq!(
+            reply,
+            Reply::Result(json!({"outcome": {"outcome": "selected", "optionId": "n"}}))
+        );
         let only_allow = options(&[("y", "allow_once")]);
-        let (reply, asking) = Answers::to_permission(PermissionChoice::Kind("reject_once"), &only_allow);
+        let (reply, asking) =
+            Answers::to_permission(PermissionChoice::Kind("reject_once"), &only_allow);
         assert_eq!(asking, Asking::NotOffered("reject_once"));
-        assert_eq!(reply, Reply::Result(json!({"outcome": {"outcome": "cancelled"}})));
+        assert_eq!(
+            reply,
+            Reply::Result(json!({"outcome": {"outcome": "cancelled"}}))
+        );
         // To allow for always is more than was wanted by nobody: it is never stood in for.
-        let (_, asking) = Answers::to_permission(PermissionChoice::Kind("allow_always"), &only_allow);
+        let (_, asking) =
+            Answers::to_permission(PermissionChoice::Kind("allow_always"), &only_allow);
         assert_eq!(asking, Asking::NotOffered("allow_always"));
     }
 
@@ -193,11 +212,25 @@ mod tests {
     fn what_was_not_offered_is_refused_as_not_found() {
         let folder = tempfile::tempdir().unwrap();
         let files = SessionFiles::open([folder.path().to_owned()]).unwrap();
-        let answers = Answers::new(files, FilePolicy { read: true, write: false });
-        let request = |text: &str| crate::wire::Reading::of_text(text).message().unwrap().clone();
-        let write = request(r#"{"id":1,"method":"fs/write_text_file","params":{"path":"/x","content":"y"}}"#);
+        let answers = Answers::new(
+            files,
+            FilePolicy {
+                read: true,
+                write: false,
+            },
+        );
+        let request = |text: &str| {
+            crate::wire::Reading::of_text(text)
+                .message()
+                .unwrap()
+                .clone()
+        };
+        let write = request(
+            r#"{"id":1,"method":"fs/write_text_file","params":{"path":"/x","content":"y"}}"#,
+        );
         assert!(matches!(answers.to(&write), Reply::Error(-32601, _)));
-        let outside = request(r#"{"id":1,"method":"fs/read_text_file","params":{"path":"/etc/passwd"}}"#);
+        let outside =
+            request(r#"{"id":1,"method":"fs/read_text_file","params":{"path":"/etc/passwd"}}"#);
         assert!(matches!(answers.to(&outside), Reply::Error(-32602, _)));
         let terminal = request(r#"{"id":1,"method":"terminal/create","params":{}}"#);
         assert!(matches!(answers.to(&terminal), Reply::Error(-32601, _)));

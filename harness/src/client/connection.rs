@@ -170,13 +170,17 @@ impl Connection {
             Value::from(id)
         });
         if method == "session/prompt"
-            && let Some(session) = params.and_then(|params| params.get("sessionId")).and_then(Value::as_str)
+            && let Some(session) = params
+                .and_then(|params| params.get("sessionId"))
+                .and_then(Value::as_str)
         {
             self.progress.begin_turn(session);
         }
         let message = Outgoing::request(&json_id, method, params);
         let at = Instant::now();
-        let event = self.send_line(message.text().as_bytes().to_vec(), probe).await;
+        let event = self
+            .send_line(message.text().as_bytes().to_vec(), probe)
+            .await;
         Sent {
             id: Id::from_value(&json_id),
             json_id,
@@ -187,9 +191,15 @@ impl Connection {
     }
 
     /// Sends a notification.
-    pub async fn notify(&mut self, method: &str, params: Option<&Value>, probe: Option<&str>) -> u64 {
+    pub async fn notify(
+        &mut self,
+        method: &str,
+        params: Option<&Value>,
+        probe: Option<&str>,
+    ) -> u64 {
         let message = Outgoing::notification(method, params);
-        self.send_line(message.text().as_bytes().to_vec(), probe).await
+        self.send_line(message.text().as_bytes().to_vec(), probe)
+            .await
     }
 
     /// Sends one line as it is and gives its event.
@@ -243,7 +253,11 @@ impl Connection {
 
     /// A new turn begins in a session: its requests are answered as planned, whatever was cancelled before.
     pub fn renew_permissions(&mut self, session: &str) {
-        if let Some(plan) = self.permissions.iter_mut().find(|plan| plan.session == session) {
+        if let Some(plan) = self
+            .permissions
+            .iter_mut()
+            .find(|plan| plan.session == session)
+        {
             plan.cancelled = false;
         }
     }
@@ -256,7 +270,11 @@ impl Connection {
     /// The client has cancelled the turn of a session: permission requests that are open or still come are answered
     /// `cancelled`, as every client must.
     pub async fn cancel_permissions(&mut self, session: &str) {
-        match self.permissions.iter_mut().find(|plan| plan.session == session) {
+        match self
+            .permissions
+            .iter_mut()
+            .find(|plan| plan.session == session)
+        {
             Some(plan) => plan.cancelled = true,
             None => self.permissions.push(PermissionPlan {
                 session: session.to_owned(),
@@ -396,7 +414,9 @@ impl Connection {
             Body::Exit(_) => self.exited = true,
             _ => {}
         }
-        let reading = (observed.from == Party::Agent).then(|| observed.body.reading()).flatten();
+        let reading = (observed.from == Party::Agent)
+            .then(|| observed.body.reading())
+            .flatten();
         let event = self.record(observed.at, observed.from, observed.body, None);
         if let Some(Reading::Message(message)) = reading {
             self.progress.note(event, &message);
@@ -428,7 +448,11 @@ impl Connection {
     }
 
     fn choose(&mut self, session: &str) -> PermissionChoice {
-        let Some(plan) = self.permissions.iter_mut().find(|plan| plan.session == session) else {
+        let Some(plan) = self
+            .permissions
+            .iter_mut()
+            .find(|plan| plan.session == session)
+        else {
             return PermissionChoice::Kind("allow_once");
         };
         if plan.cancelled {
@@ -445,12 +469,18 @@ impl Connection {
             Reply::Error(code, message) => Outgoing::error(id, code, &message),
             Reply::Nothing => return,
         };
-        self.send_line(message.text().as_bytes().to_vec(), probe).await;
+        self.send_line(message.text().as_bytes().to_vec(), probe)
+            .await;
     }
 
     fn record_line(&mut self, line: Vec<u8>, partial: bool, probe: Option<&str>) -> u64 {
         let body = Body::of_line(line, partial);
-        self.record(Instant::now(), Party::Client, body, probe.map(str::to_owned))
+        self.record(
+            Instant::now(),
+            Party::Client,
+            body,
+            probe.map(str::to_owned),
+        )
     }
 
     fn record(&mut self, at: Instant, from: Party, body: Body, probe: Option<String>) -> u64 {
@@ -480,7 +510,10 @@ enum Next {
 
 /// The options of a permission request that have an id and a kind.
 fn options(request: &Message) -> Vec<(String, String)> {
-    let list = request.params().and_then(|params| params.get("options")).and_then(Value::as_array);
+    let list = request
+        .params()
+        .and_then(|params| params.get("options"))
+        .and_then(Value::as_array);
     list.into_iter()
         .flatten()
         .filter_map(|option| {
@@ -504,6 +537,8 @@ async fn changed(model: Option<&mut watch::Receiver<ModelState>>) {
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("progress", &self.progress).finish_non_exhaustive()
+        f.debug_struct("Connection")
+            .field("progress", &self.progress)
+            .finish_non_exhaustive()
     }
 }

@@ -58,7 +58,12 @@ impl SessionFiles {
     ///
     /// # Errors
     /// See [`FileError`]; a file that is not UTF-8 or larger than 64 MiB is refused.
-    pub fn read(&self, path: &str, line: Option<u64>, limit: Option<u64>) -> Result<String, FileError> {
+    pub fn read(
+        &self,
+        path: &str,
+        line: Option<u64>,
+        limit: Option<u64>,
+    ) -> Result<String, FileError> {
         let (dir, relative) = self.locate(path)?;
         let failed = |error| named(path, error);
         let file = dir.open(&relative).map_err(failed)?;
@@ -66,12 +71,16 @@ impl SessionFiles {
             return Err(named(path, io::Error::other("no regular file")));
         }
         let mut text = String::new();
-        file.take(LARGEST).read_to_string(&mut text).map_err(failed)?;
+        file.take(LARGEST)
+            .read_to_string(&mut text)
+            .map_err(failed)?;
         if line.is_none() && limit.is_none() {
             return Ok(text);
         }
         let skip = usize::try_from(line.unwrap_or(1).saturating_sub(1)).unwrap_or(usize::MAX);
-        let take = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let take = limit.map_or(usize::MAX, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX)
+        });
         Ok(text.split_inclusive('\n').skip(skip).take(take).collect())
     }
 
@@ -82,7 +91,10 @@ impl SessionFiles {
     pub fn write(&self, path: &str, content: &str) -> Result<(), FileError> {
         let (dir, relative) = self.locate(path)?;
         let failed = |error| named(path, error);
-        if let Some(parent) = relative.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        if let Some(parent) = relative
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
             dir.create_dir_all(parent).map_err(failed)?;
         }
         dir.write(&relative, content).map_err(failed)
@@ -105,7 +117,9 @@ fn named(path: &str, error: io::Error) -> FileError {
     match error.kind() {
         io::ErrorKind::NotFound => FileError::Missing(path.to_owned()),
         // What cap-std says where a path leads out of its folder.
-        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => FileError::Outside(path.to_owned()),
+        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
+            FileError::Outside(path.to_owned())
+        }
         _ => FileError::Io {
             path: path.to_owned(),
             error,
@@ -148,9 +162,18 @@ mod tests {
             assert!(files.read(path, None, None).is_err(), "{path}");
             assert!(files.write(path, "changed").is_err(), "{path}");
         }
-        assert!(matches!(files.read("/etc/passwd", None, None), Err(FileError::Outside(_))));
-        assert!(matches!(files.read("a.txt", None, None), Err(FileError::Relative(_))));
-        assert_eq!(std::fs::read_to_string(inside.join("../secret.txt")).unwrap(), "secret");
+        assert!(matches!(
+            files.read("/etc/passwd", None, None),
+            Err(FileError::Outside(_))
+        ));
+        assert!(matches!(
+            files.read("a.txt", None, None),
+            Err(FileError::Relative(_))
+        ));
+        assert_eq!(
+            std::fs::read_to_string(inside.join("../secret.txt")).unwrap(),
+            "secret"
+        );
     }
 
     #[test]
@@ -160,6 +183,9 @@ mod tests {
         files.write(path.to_str().unwrap(), "é").unwrap();
         assert_eq!(std::fs::read_to_string(path).unwrap(), "é");
         let missing = inside.join("missing");
-        assert!(matches!(files.read(missing.to_str().unwrap(), None, None), Err(FileError::Missing(_))));
+        assert!(matches!(
+            files.read(missing.to_str().unwrap(), None, None),
+            Err(FileError::Missing(_))
+        ));
     }
 }

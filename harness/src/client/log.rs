@@ -31,9 +31,17 @@ impl Log {
     }
 
     /// Appends an event and gives its number. A trace that cannot be written any more stops, and the conversation goes on.
-    pub(super) fn write(&mut self, at: Instant, from: Party, body: Body, probe: Option<String>) -> u64 {
+    pub(super) fn write(
+        &mut self,
+        at: Instant,
+        from: Party,
+        body: Body,
+        probe: Option<String>,
+    ) -> u64 {
         // Two edges may report out of order by a hair; the trace's clock never runs backwards.
-        self.last_at = self.last_at.max(at.saturating_duration_since(self.began).as_secs_f64());
+        self.last_at = self
+            .last_at
+            .max(at.saturating_duration_since(self.began).as_secs_f64());
         let event = Event {
             at: self.last_at,
             from,

@@ -24,7 +24,10 @@ impl Outgoing {
 
     /// A response with an error.
     pub fn error(id: &Value, code: i64, message: &str) -> Self {
-        Self(json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string())
+        Self(
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+                .to_string(),
+        )
     }
 
     /// The text of the line, without the newline.

@@ -21,6 +21,7 @@ pub struct Progress {
     asks: Vec<Ask>,
     called: IndexMap<String, u64>,
     messages: u64,
+    commands: Vec<String>,
 }
 
 /// What was seen of one session.
@@ -85,7 +86,10 @@ impl Progress {
         if let Some(id) = message.id().filter(|_| message.is_response()) {
             if self.answers_kept < ANSWER_BOUND {
                 self.answers_kept += 1;
-                self.answers.entry(id.clone()).or_default().push((event, message.clone()));
+                self.answers
+                    .entry(id.clone())
+                    .or_default()
+                    .push((event, message.clone()));
             }
             return;
         }
@@ -99,7 +103,16 @@ impl Progress {
         match method {
             "session/update" => {
                 if let Some(update) = message.params().and_then(|params| params.get("update")) {
-                    self.sessions.entry(session.to_owned()).or_default().note(update);
+                    if let Some(list) = update.get("availableCommands").and_then(Value::as_array) {
+                        let names = list
+                            .iter()
+                            .filter_map(|command| command.get("name")?.as_str());
+                        self.commands = names.map(str::to_owned).collect();
+                    }
+                    self.sessions
+                        .entry(session.to_owned())
+                        .or_default()
+                        .note(update);
                 }
             }
             "session/request_permission" => {
@@ -155,6 +168,11 @@ impl Progress {
         self.sessions.get(session)
     }
 
+    /// The slash commands that the agent announced last.
+    pub fn commands(&self) -> &[String] {
+        &self.commands
+    }
+
     /// How many messages the agent has sent.
     pub fn messages(&self) -> u64 {
         self.messages
@@ -167,12 +185,16 @@ impl Progress {
 
     /// Whether an update of this kind has come in any session.
     pub fn has_update(&self, kind: &str) -> bool {
-        self.sessions.values().any(|session| session.updates.contains_key(kind))
+        self.sessions
+            .values()
+            .any(|session| session.updates.contains_key(kind))
     }
 
     /// Whether a permission was asked for in any session.
     pub fn has_asked(&self) -> bool {
-        self.sessions.values().any(|session| session.permissions > 0)
+        self.sessions
+            .values()
+            .any(|session| session.permissions > 0)
     }
 }
 

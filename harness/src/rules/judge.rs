@@ -160,7 +160,10 @@ impl Judge {
 
     /// Says of each requirement whose condition does not hold on this connection which condition that is.
     fn name_conditions_that_fail(&mut self) {
-        for requirement in Catalogue::v1().iter().filter(|requirement| !requirement.when.is_always()) {
+        for requirement in Catalogue::v1()
+            .iter()
+            .filter(|requirement| !requirement.when.is_always())
+        {
             if let Truth::Fails(why) = self.talk.evaluate(&requirement.when) {
                 self.judgement.not_applicable(&requirement.id, why);
             }

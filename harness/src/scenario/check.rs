@@ -7,7 +7,10 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::file::{Answer, Condition, Count, ErrorCondition, ModelCondition, TextCondition, ToolCallCondition, UpdatesCondition, WorkspaceCondition};
+use super::file::{
+    Answer, Condition, Count, ErrorCondition, ModelCondition, TextCondition, ToolCallCondition,
+    UpdatesCondition, WorkspaceCondition,
+};
 use crate::client::{PumpEnd, SessionProgress};
 use crate::model::ModelState;
 use crate::rules::Place;
@@ -65,10 +68,21 @@ impl Seen<'_> {
             Condition::Result(pattern) => {
                 let (event, message) = self.an_answer()?;
                 let Some(result) = message.result() else {
-                    return Err(self.miss_at(*event, "/error", format!("expected a result, the answer is an error: {}", error_of(message))));
+                    return Err(self.miss_at(
+                        *event,
+                        "/error",
+                        format!(
+                            "expected a result, the answer is an error: {}",
+                            error_of(message)
+                        ),
+                    ));
                 };
                 pattern.check(Some(result)).map_err(|mismatch| {
-                    self.miss_at(*event, &format!("/result{}", mismatch.path), format!("the result does not fit: {mismatch}"))
+                    self.miss_at(
+                        *event,
+                        &format!("/result{}", mismatch.path),
+                        format!("the result does not fit: {mismatch}"),
+                    )
                 })
             }
             Condition::Error(wanted) => self.error(wanted),
@@ -77,20 +91,29 @@ impl Seen<'_> {
             Condition::ToolCall(wanted) => self.tool_call(wanted),
             Condition::Updates(wanted) => self.updates(wanted),
             Condition::Permissions(count) => {
-                let seen = self.session.map_or(0, |session| session.permissions) - self.before.permissions;
+                let seen =
+                    self.session.map_or(0, |session| session.permissions) - self.before.permissions;
                 self.counted("permission requests", *count, seen)
             }
-            Condition::Messages(count) => self.counted("messages from the agent", *count, self.messages - self.before.messages),
+            Condition::Messages(count) => self.counted(
+                "messages from the agent",
+                *count,
+                self.messages - self.before.messages,
+            ),
             Condition::Alive(wanted) if *wanted == self.alive => Ok(()),
             Condition::Alive(true) => Err(Miss {
                 gone: true,
                 ..self.miss("expected the agent to be running, it has ended".into())
             }),
-            Condition::Alive(false) => Err(self.miss("expected the agent to have ended, it is running".into())),
+            Condition::Alive(false) => {
+                Err(self.miss("expected the agent to have ended, it is running".into()))
+            }
             Condition::Model(wanted) => self.model(wanted),
             Condition::Within(limit) => match self.seconds {
                 Some(seconds) if seconds <= *limit => Ok(()),
-                Some(seconds) => Err(self.miss(format!("the answer took {seconds:.2} s, expected within {limit} s"))),
+                Some(seconds) => Err(self.miss(format!(
+                    "the answer took {seconds:.2} s, expected within {limit} s"
+                ))),
                 None => self.an_answer().map(|_| ()),
             },
             Condition::Exit(_) | Condition::Left(_) => Ok(()),
@@ -100,7 +123,9 @@ impl Seen<'_> {
     fn answered(&self, wanted: Answer) -> Result<(), Miss> {
         match (wanted, self.answer) {
             (Answer::None, None) => Ok(()),
-            (Answer::None, Some((event, _))) => Err(self.miss_at(*event, "", "expected no answer, there is one".into())),
+            (Answer::None, Some((event, _))) => {
+                Err(self.miss_at(*event, "", "expected no answer, there is one".into()))
+            }
             (_, None) => self.an_answer().map(|_| ()),
             (Answer::Any, Some(_)) => Ok(()),
             (Answer::Result, Some((_, message))) if message.result().is_some() => Ok(()),
@@ -108,11 +133,16 @@ impl Seen<'_> {
             (Answer::Result, Some((event, message))) => Err(self.miss_at(
                 *event,
                 "/error",
-                format!("expected a result, the answer is an error: {}", error_of(message)),
+                format!(
+                    "expected a result, the answer is an error: {}",
+                    error_of(message)
+                ),
             )),
-            (Answer::Error, Some((event, _))) => {
-                Err(self.miss_at(*event, "/result", "expected an error, the answer is a result".into()))
-            }
+            (Answer::Error, Some((event, _))) => Err(self.miss_at(
+                *event,
+                "/result",
+                "expected an error, the answer is a result".into(),
+            )),
         }
     }
 
@@ -122,7 +152,9 @@ impl Seen<'_> {
                 gone: true,
                 ..self.miss("there is no answer: the agent has ended".into())
             },
-            Some(PumpEnd::TimedOut(seconds)) => self.miss(format!("there is no answer after {seconds:.1} s")),
+            Some(PumpEnd::TimedOut(seconds)) => {
+                self.miss(format!("there is no answer after {seconds:.1} s"))
+            }
             None => self.miss("there is no answer".into()),
         })
     }
@@ -130,18 +162,30 @@ impl Seen<'_> {
     fn error(&self, wanted: &ErrorCondition) -> Result<(), Miss> {
         let (event, message) = self.an_answer()?;
         let Some(error) = message.error() else {
-            return Err(self.miss_at(*event, "/result", "expected an error, the answer is a result".into()));
+            return Err(self.miss_at(
+                *event,
+                "/result",
+                "expected an error, the answer is a result".into(),
+            ));
         };
         let code = error.get("code").and_then(Value::as_i64);
         if !wanted.codes.is_empty() && !code.is_some_and(|code| wanted.codes.contains(&code)) {
             let codes: Vec<String> = wanted.codes.iter().map(ToString::to_string).collect();
             let found = error.get("code").map_or("none".to_owned(), short);
-            return Err(self.miss_at(*event, "/error/code", format!("expected error code {}, found {found}", codes.join(" or "))));
+            return Err(self.miss_at(
+                *event,
+                "/error/code",
+                format!("expected error code {}, found {found}", codes.join(" or ")),
+            ));
         }
         for (name, pattern) in [("message", &wanted.message), ("data", &wanted.data)] {
             if let Some(pattern) = pattern {
                 pattern.check(error.get(name)).map_err(|mismatch| {
-                    self.miss_at(*event, &format!("/error/{name}{}", mismatch.path), format!("the error's {name} does not fit: {mismatch}"))
+                    self.miss_at(
+                        *event,
+                        &format!("/error/{name}{}", mismatch.path),
+                        format!("the error's {name} does not fit: {mismatch}"),
+                    )
                 })?;
             }
         }
@@ -149,27 +193,45 @@ impl Seen<'_> {
     }
 
     fn text(&self, wanted: &TextCondition) -> Result<(), Miss> {
-        let text = self.session.map_or("", |session| session.turn.text.as_str());
+        let text = self
+            .session
+            .map_or("", |session| session.turn.text.as_str());
         let said = || format!("the agent said {}", quote(text));
         for part in &wanted.contains {
             if !text.contains(part.as_str()) {
-                return Err(self.miss(format!("expected the agent's text to contain {}; {}", quote(part), said())));
+                return Err(self.miss(format!(
+                    "expected the agent's text to contain {}; {}",
+                    quote(part),
+                    said()
+                )));
             }
         }
         for part in &wanted.contains_once {
             let times = text.matches(part.as_str()).count();
             if times != 1 {
-                return Err(self.miss(format!("expected the agent's text to contain {} once, found it {times} times; {}", quote(part), said())));
+                return Err(self.miss(format!(
+                    "expected the agent's text to contain {} once, found it {times} times; {}",
+                    quote(part),
+                    said()
+                )));
             }
         }
         for part in &wanted.lacks {
             if text.contains(part.as_str()) {
-                return Err(self.miss(format!("expected the agent's text not to contain {}; {}", quote(part), said())));
+                return Err(self.miss(format!(
+                    "expected the agent's text not to contain {}; {}",
+                    quote(part),
+                    said()
+                )));
             }
         }
         match wanted.empty {
-            Some(true) if !text.is_empty() => Err(self.miss(format!("expected no text; {}", said()))),
-            Some(false) if text.is_empty() => Err(self.miss("expected the agent to say something, it said nothing".into())),
+            Some(true) if !text.is_empty() => {
+                Err(self.miss(format!("expected no text; {}", said())))
+            }
+            Some(false) if text.is_empty() => {
+                Err(self.miss("expected the agent to say something, it said nothing".into()))
+            }
             _ => Ok(()),
         }
     }
@@ -190,7 +252,11 @@ impl Seen<'_> {
                 .map_err(|error| self.miss(format!("expected a file `{path}`: {error}")))?;
             let text = String::from_utf8_lossy(&text);
             if !text.contains(part.as_str()) {
-                return Err(self.miss(format!("expected `{path}` to contain {}, it holds {}", quote(part), quote(&text))));
+                return Err(self.miss(format!(
+                    "expected `{path}` to contain {}, it holds {}",
+                    quote(part),
+                    quote(&text)
+                )));
             }
         }
         Ok(())
@@ -198,30 +264,58 @@ impl Seen<'_> {
 
     fn tool_call(&self, wanted: &ToolCallCondition) -> Result<(), Miss> {
         let tools = self.session.map(|session| &session.turn.tools);
-        self.counted("tool calls", wanted.count, tools.map_or(0, |tools| tools.len() as u64))?;
+        self.counted(
+            "tool calls",
+            wanted.count,
+            tools.map_or(0, |tools| tools.len() as u64),
+        )?;
         let last = tools.and_then(|tools| tools.last());
-        let status = last.and_then(|(_, tool)| tool.status()).unwrap_or("pending");
-        let kind = last.and_then(|(_, tool)| tool.kind.as_deref()).unwrap_or("other");
-        let asks = !(wanted.status.is_empty() && wanted.not_status.is_empty() && wanted.kind.is_empty());
+        let status = last
+            .and_then(|(_, tool)| tool.status())
+            .unwrap_or("pending");
+        let kind = last
+            .and_then(|(_, tool)| tool.kind.as_deref())
+            .unwrap_or("other");
+        let asks =
+            !(wanted.status.is_empty() && wanted.not_status.is_empty() && wanted.kind.is_empty());
         let Some((id, _)) = last.filter(|_| asks) else {
-            return if asks { Err(self.miss("expected a tool call, there was none".into())) } else { Ok(()) };
+            return if asks {
+                Err(self.miss("expected a tool call, there was none".into()))
+            } else {
+                Ok(())
+            };
         };
         let among = |list: &[String], value: &str| list.iter().any(|one| one == value);
         if !wanted.status.is_empty() && !among(&wanted.status, status) {
-            return Err(self.miss(format!("expected the tool call {} to be {}, it is {status}", quote(id), wanted.status.join(" or "))));
+            return Err(self.miss(format!(
+                "expected the tool call {} to be {}, it is {status}",
+                quote(id),
+                wanted.status.join(" or ")
+            )));
         }
         if among(&wanted.not_status, status) {
-            return Err(self.miss(format!("expected the tool call {} not to be {status}", quote(id))));
+            return Err(self.miss(format!(
+                "expected the tool call {} not to be {status}",
+                quote(id)
+            )));
         }
         if !wanted.kind.is_empty() && !among(&wanted.kind, kind) {
-            return Err(self.miss(format!("expected the tool call {} to be of kind {}, it is {kind}", quote(id), wanted.kind.join(" or "))));
+            return Err(self.miss(format!(
+                "expected the tool call {} to be of kind {}, it is {kind}",
+                quote(id),
+                wanted.kind.join(" or ")
+            )));
         }
         Ok(())
     }
 
     fn updates(&self, wanted: &UpdatesCondition) -> Result<(), Miss> {
         let seen = |kind: &str| {
-            let now = self.session.and_then(|session| session.updates.get(kind)).copied().unwrap_or(0);
+            let now = self
+                .session
+                .and_then(|session| session.updates.get(kind))
+                .copied()
+                .unwrap_or(0);
             now - self.before.updates.get(kind).copied().unwrap_or(0)
         };
         for kind in &wanted.has {
@@ -245,7 +339,11 @@ impl Seen<'_> {
 
     fn model(&self, wanted: &ModelCondition) -> Result<(), Miss> {
         let requests = self.model.map_or(0, |model| model.requests);
-        self.counted("requests to the model", wanted.asked, requests - self.before.model_requests)?;
+        self.counted(
+            "requests to the model",
+            wanted.asked,
+            requests - self.before.model_requests,
+        )?;
         if wanted.saw.is_empty() && wanted.lacks.is_empty() {
             return Ok(());
         }
@@ -255,12 +353,18 @@ impl Seen<'_> {
         let strings = strings_of(last);
         for part in &wanted.saw {
             if !strings.iter().any(|string| string.contains(part.as_str())) {
-                return Err(self.miss(format!("expected the last request to the model to hold {}", quote(part))));
+                return Err(self.miss(format!(
+                    "expected the last request to the model to hold {}",
+                    quote(part)
+                )));
             }
         }
         for part in &wanted.lacks {
             if strings.iter().any(|string| string.contains(part.as_str())) {
-                return Err(self.miss(format!("expected the last request to the model not to hold {}", quote(part))));
+                return Err(self.miss(format!(
+                    "expected the last request to the model not to hold {}",
+                    quote(part)
+                )));
             }
         }
         Ok(())
@@ -270,7 +374,10 @@ impl Seen<'_> {
         if wanted.holds(seen) {
             return Ok(());
         }
-        Err(self.miss(format!("expected {} {what}, there were {seen}", limits(wanted))))
+        Err(self.miss(format!(
+            "expected {} {what}, there were {seen}",
+            limits(wanted)
+        )))
     }
 
     fn miss(&self, message: String) -> Miss {
@@ -330,7 +437,10 @@ fn strings_of(json: &str) -> Vec<String> {
 pub(super) fn error_of(message: &Message) -> String {
     let error = message.error().unwrap_or(&Value::Null);
     let code = error.get("code").map_or("no code".to_owned(), short);
-    let text = error.get("message").and_then(Value::as_str).unwrap_or("no message");
+    let text = error
+        .get("message")
+        .and_then(Value::as_str)
+        .unwrap_or("no message");
     format!("{code} {}", quote(text))
 }
 

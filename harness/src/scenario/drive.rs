@@ -7,10 +7,14 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::check::{Marks, Miss, Seen, error_of};
-use super::file::{Action, Condition, Expect, Otherwise, Params, Permission, Placeholder, RawInput, Requests, Scenario, Split, Step, ToolState, Until, fill};
+use super::file::{
+    Action, Condition, Expect, Otherwise, Params, Permission, Placeholder, RawInput, Requests,
+    Scenario, Split, Step, ToolState, Until, fill,
+};
 use super::params::{Known, laid_over, unknown};
 use crate::client::{Connection, Limits, PermissionChoice, PumpEnd, Sent};
 use crate::model::ModelServer;
+use crate::profile::Profile;
 use crate::rules::Place;
 use crate::spec::{Catalogue, Condition as When, Truth};
 use crate::wire::{Id, Message};
@@ -75,7 +79,7 @@ pub(super) struct Drive<'a> {
     pub(super) model: Option<&'a ModelServer>,
     pub(super) workspace: PathBuf,
     pub(super) home: PathBuf,
-    pub(super) auth: Option<&'a str>,
+    pub(super) profile: &'a Profile,
     pub(super) times: Times,
     pub(super) judged: Vec<Judged>,
     pub(super) held: bool,
@@ -112,7 +116,7 @@ impl<'a> Drive<'a> {
         connection: Connection,
         model: Option<&'a ModelServer>,
         folders: (&Path, &Path),
-        auth: Option<&'a str>,
+        profile: &'a Profile,
         times: Times,
     ) -> Self {
         Self {
@@ -121,7 +125,7 @@ impl<'a> Drive<'a> {
             model,
             workspace: folders.0.to_owned(),
             home: folders.1.to_owned(),
-            auth,
+            profile,
             times,
             judged: Vec::new(),
             held: false,
@@ -164,26 +168,43 @@ impl<'a> Drive<'a> {
             _ => None,
         };
         if let Some(when) = &self.scenario.when
-            && let Ok(when) = When::parse(when)
-            && let Some(why) = fails(&when)
+            && let Some(why) = fails(when)
         {
             return Err(Stop::NotApplicable(why));
         }
-        let covered = self.scenario.covers.iter().filter_map(|id| Catalogue::v1().get(id));
-        let mut reasons: Vec<Option<String>> = covered.map(|requirement| fails(&requirement.when)).collect();
+        let covered = self
+            .scenario
+            .covers
+            .iter()
+            .filter_map(|id| Catalogue::v1().get(id));
+        let mut reasons: Vec<Option<String>> = covered
+            .map(|requirement| fails(&requirement.when))
+            .collect();
         if !reasons.is_empty() && reasons.iter().all(Option::is_some) {
-            return Err(Stop::NotApplicable(reasons.swap_remove(0).unwrap_or_default()));
+            return Err(Stop::NotApplicable(
+                reasons.swap_remove(0).unwrap_or_default(),
+            ));
         }
         if self.scenario.needs.auth_methods
-            && talk.auth_methods().and_then(Value::as_array).is_none_or(Vec::is_empty)
+            && talk
+                .auth_methods()
+                .and_then(Value::as_array)
+                .is_none_or(Vec::is_empty)
         {
-            return Err(Stop::NotApplicable("the agent offers no authentication method".into()));
+            return Err(Stop::NotApplicable(
+                "the agent offers no authentication method".into(),
+            ));
         }
         Ok(())
     }
 
     async fn step(&mut self, step: &Step) -> Result<(), Stop> {
-        if self.gone && !matches!(step.action, Action::CloseStdin | Action::Write { .. } | Action::Signal(_)) {
+        if self.gone
+            && !matches!(
+                step.action,
+                Action::CloseStdin | Action::Write { .. } | Action::Signal(_)
+            )
+        {
             // The first expectation that missed the agent has told so; what follows could not be tried.
             self.leave_open(step, "the agent had ended before this step");
             return Ok(());
@@ -191,7 +212,11 @@ impl<'a> Drive<'a> {
         if !step.permission.is_empty()
             && let Some(session) = self.sessions.get(&step.session).cloned()
         {
-            let choices = step.permission.iter().map(|choice| choice_of(*choice)).collect();
+            let choices = step
+                .permission
+                .iter()
+                .map(|choice| choice_of(*choice))
+                .collect();
             self.connection.plan_permissions(&session, choices);
         }
         self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
@@ -214,10 +239,15 @@ impl<'a> Drive<'a> {
 
     /// An implied step that failed leaves nothing to be judged, and says what stood in the way.
     fn implied_step_held(&self, step: &Step, done: &Done) -> Result<(), Stop> {
-        let result = done.answer.as_ref().and_then(|(_, message)| message.result());
+        let result = done
+            .answer
+            .as_ref()
+            .and_then(|(_, message)| message.result());
         let why = || match (&done.answer, done.missing) {
             (Some((_, message)), _) => format!("was answered with an error: {}", error_of(message)),
-            (None, Some(PumpEnd::TimedOut(seconds))) => format!("was not answered within {seconds:.0} s"),
+            (None, Some(PumpEnd::TimedOut(seconds))) => {
+                format!("was not answered within {seconds:.0} s")
+            }
             (None, _) => "was not answered: the agent has ended".to_owned(),
         };
         match &step.action {
@@ -229,11 +259,21 @@ impl<'a> Drive<'a> {
                 None => Err(Stop::NotInitialized(format!("initialize {}", why()))),
             },
             Action::New { .. } => {
-                let code = done.answer.as_ref().and_then(|(_, message)| message.error_code());
-                match result.and_then(|result| result.get("sessionId")).and_then(Value::as_str) {
+                let code = done
+                    .answer
+                    .as_ref()
+                    .and_then(|(_, message)| message.error_code());
+                match result
+                    .and_then(|result| result.get("sessionId"))
+                    .and_then(Value::as_str)
+                {
                     Some(_) => Ok(()),
-                    None if code == Some(-32000) => Err(Stop::Unauthenticated(format!("session/new {}", why()))),
-                    None if result.is_some() => Err(Stop::NoSession("the answer to session/new has no `sessionId`".into())),
+                    None if code == Some(-32000) => {
+                        Err(Stop::Unauthenticated(format!("session/new {}", why())))
+                    }
+                    None if result.is_some() => Err(Stop::NoSession(
+                        "the answer to session/new has no `sessionId`".into(),
+                    )),
                     None => Err(Stop::NoSession(format!("session/new {}", why()))),
                 }
             }
@@ -262,20 +302,33 @@ impl<'a> Drive<'a> {
         match &step.action {
             action if action.is_request() => {
                 if action.names_session() && session.is_none() && !names_it(action) {
-                    return Err(Stop::Blocked(format!("the session `{}` was not opened", step.session)));
+                    return Err(Stop::Blocked(format!(
+                        "the session `{}` was not opened",
+                        step.session
+                    )));
                 }
-                if step.implied && matches!(action, Action::New { .. }) && self.auth.is_some() {
+                if step.implied
+                    && matches!(action, Action::New { .. })
+                    && self.profile.auth.is_some()
+                {
                     self.log_in().await;
                 }
                 let (method, params) = self.call(step)?;
                 if let (Action::Prompt(blocks), Some(model)) = (action, self.model) {
-                    model.note_prompt(&text_of(blocks));
+                    model.note_prompt(&text_of(blocks)).map_err(|error| {
+                        Stop::Blocked(format!("the scripted model cannot listen: {error}"))
+                    })?;
                 }
-                if let (Action::Prompt(_), Some(session), true) = (action, &session, step.permission.is_empty()) {
+                if let (Action::Prompt(_), Some(session), true) =
+                    (action, &session, step.permission.is_empty())
+                {
                     self.connection.renew_permissions(session);
                 }
                 let probe = step.probe.as_deref();
-                let sent = self.connection.request(&method, params.as_ref(), step.id.clone(), probe).await;
+                let sent = self
+                    .connection
+                    .request(&method, params.as_ref(), step.id.clone(), probe)
+                    .await;
                 let opens = match action {
                     Action::New { opens, .. } => Some(opens.clone()),
                     _ => None,
@@ -298,7 +351,10 @@ impl<'a> Drive<'a> {
             Action::Cancel(params) => {
                 let params = self.filled(step, params)?;
                 // The whole turn may end before this is read; the permissions are answered after it, as a client does.
-                let event = self.connection.notify("session/cancel", Some(&params), step.probe.as_deref()).await;
+                let event = self
+                    .connection
+                    .notify("session/cancel", Some(&params), step.probe.as_deref())
+                    .await;
                 if let Some(id) = params.get("sessionId").and_then(Value::as_str) {
                     let id = id.to_owned();
                     self.connection.cancel_permissions(&id).await;
@@ -306,16 +362,29 @@ impl<'a> Drive<'a> {
                 Ok(Some(at_once(Some(event))))
             }
             Action::Notify { method, params } => {
-                let params = params.as_ref().map(|params| self.filled(step, params)).transpose()?;
-                let event = self.connection.notify(method, params.as_ref(), step.probe.as_deref()).await;
+                let params = params
+                    .as_ref()
+                    .map(|params| self.filled(step, params))
+                    .transpose()?;
+                let event = self
+                    .connection
+                    .notify(method, params.as_ref(), step.probe.as_deref())
+                    .await;
                 Ok(Some(at_once(Some(event))))
             }
             Action::CancelRequest(name) => {
-                let Some(sent) = self.pending.get(name).and_then(|pending| pending.sent.as_ref()) else {
+                let Some(sent) = self
+                    .pending
+                    .get(name)
+                    .and_then(|pending| pending.sent.as_ref())
+                else {
                     return Err(Stop::Blocked(format!("the step `{name}` was not taken")));
                 };
                 let params = serde_json::json!({"requestId": sent.json_id});
-                let event = self.connection.notify("$/cancel_request", Some(&params), step.probe.as_deref()).await;
+                let event = self
+                    .connection
+                    .notify("$/cancel_request", Some(&params), step.probe.as_deref())
+                    .await;
                 Ok(Some(at_once(Some(event))))
             }
             Action::Send(input) => {
@@ -342,7 +411,10 @@ impl<'a> Drive<'a> {
                 Ok(None)
             }
             Action::Wait(milliseconds) => {
-                #[expect(clippy::cast_precision_loss, reason = "a delay of that many milliseconds is never written")]
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "a delay of that many milliseconds is never written"
+                )]
                 let time = Duration::from_secs_f64(*milliseconds as f64 / 1000.0 * self.times.slow);
                 self.connection.listen(time).await;
                 Ok(Some(at_once(None)))
@@ -353,7 +425,9 @@ impl<'a> Drive<'a> {
             }
             Action::Release => {
                 if let Some(model) = self.model {
-                    model.release();
+                    model.release().map_err(|error| {
+                        Stop::Blocked(format!("the scripted model cannot listen: {error}"))
+                    })?;
                 }
                 Ok(Some(at_once(None)))
             }
@@ -380,7 +454,8 @@ impl<'a> Drive<'a> {
                 if let Some(parent) = path.parent() {
                     let _ = std::fs::create_dir_all(parent);
                 }
-                std::fs::write(&path, text).map_err(|error| Stop::Blocked(format!("{}: {error}", path.display())))?;
+                std::fs::write(&path, text)
+                    .map_err(|error| Stop::Blocked(format!("{}: {error}", path.display())))?;
                 Ok(Some(at_once(None)))
             }
             _ => Ok(None),
@@ -404,15 +479,25 @@ impl<'a> Drive<'a> {
             Action::Prompt(blocks) => {
                 let filled = blocks
                     .iter()
-                    .map(|block| super::file::fill_value(block, &mut |placeholder| self.value_of(step, placeholder)))
+                    .map(|block| {
+                        super::file::fill_value(block, &mut |placeholder| {
+                            self.value_of(step, placeholder)
+                        })
+                    })
                     .collect::<Result<Vec<_>, _>>()
                     .map_err(|missing| Stop::Blocked(unknown(&missing)))?;
                 let mut params = self.known(step).implied(&step.action);
                 params.insert("prompt".into(), Value::Array(filled));
-                return Ok(("session/prompt".into(), Some(with_meta(step, Value::Object(params)))));
+                return Ok((
+                    "session/prompt".into(),
+                    Some(with_meta(step, Value::Object(params))),
+                ));
             }
             Action::Request { method, params } => {
-                let params = params.as_ref().map(|params| self.filled(step, params)).transpose()?;
+                let params = params
+                    .as_ref()
+                    .map(|params| self.filled(step, params))
+                    .transpose()?;
                 return Ok((method.clone(), params));
             }
             _ => return Err(Stop::Blocked("the step sends no request".into())),
@@ -422,9 +507,11 @@ impl<'a> Drive<'a> {
 
     fn filled(&self, step: &Step, params: &Params) -> Result<Value, Stop> {
         let implied = self.known(step).implied(&step.action);
-        laid_over(implied, params, &mut |placeholder| self.value_of(step, placeholder))
-            .map(|params| with_meta(step, params))
-            .map_err(Stop::Blocked)
+        laid_over(implied, params, &mut |placeholder| {
+            self.value_of(step, placeholder)
+        })
+        .map(|params| with_meta(step, params))
+        .map_err(Stop::Blocked)
     }
 
     fn known(&self, step: &Step) -> Known<'_> {
@@ -432,7 +519,7 @@ impl<'a> Drive<'a> {
             client: &self.scenario.client,
             cwd: self.workspace.to_str().unwrap_or_default(),
             session: self.sessions.get(&step.session).map(String::as_str),
-            auth: self.auth,
+            auth: self.profile.auth.as_deref(),
             talk: self.connection.talk(),
         }
     }
@@ -445,8 +532,22 @@ impl<'a> Drive<'a> {
             }
             Placeholder::Cwd => self.workspace.to_str().map(Value::from),
             Placeholder::Home => self.home.to_str().map(Value::from),
-            Placeholder::Result { step, pointer } => self.results.get(step)?.pointer(pointer).cloned(),
+            Placeholder::Command => self.command(),
+            Placeholder::Result { step, pointer } => {
+                self.results.get(step)?.pointer(pointer).cloned()
+            }
         }
+    }
+
+    /// The first slash command of the profile that the agent has announced.
+    fn command(&self) -> Option<Value> {
+        let announced = self.connection.progress().commands();
+        let command = self
+            .profile
+            .commands
+            .iter()
+            .find(|command| announced.contains(command))?;
+        Some(Value::from(command.as_str()))
     }
 
     async fn send(&mut self, step: &Step, input: &RawInput) -> Result<u64, Stop> {
@@ -462,7 +563,9 @@ impl<'a> Drive<'a> {
         let probe = step.probe.as_deref().unwrap_or("raw input");
         let mut event = 0;
         match (input.split, input.newline) {
-            (Split::OneWrite, true) => event = self.connection.send_lines_at_once(lines, Some(probe)).await,
+            (Split::OneWrite, true) => {
+                event = self.connection.send_lines_at_once(lines, Some(probe)).await
+            }
             (Split::Bytes, true) => {
                 for line in lines {
                     event = self.connection.send_line_in_bytes(line, Some(probe)).await;
@@ -473,20 +576,33 @@ impl<'a> Drive<'a> {
                     event = self.connection.send_line(line, Some(probe)).await;
                 }
             }
-            (_, false) => event = self.connection.send_partial(lines.concat(), Some(probe)).await,
+            (_, false) => {
+                event = self
+                    .connection
+                    .send_partial(lines.concat(), Some(probe))
+                    .await
+            }
         }
         Ok(event)
     }
 
     async fn log_in(&mut self) {
-        let Some(method) = self.auth else {
+        let Some(method) = self.profile.auth.as_deref() else {
             return;
         };
         let params = serde_json::json!({"methodId": method});
-        let sent = self.connection.request("authenticate", Some(&params), None, None).await;
+        let sent = self
+            .connection
+            .request("authenticate", Some(&params), None, None)
+            .await;
         let id = sent.id.clone();
         let limits = Limits::while_progress(self.times.request);
-        let answered = self.connection.pump(limits, |connection| connection.progress_mut().take_answer(&id)).await;
+        let answered = self
+            .connection
+            .pump(limits, |connection| {
+                connection.progress_mut().take_answer(&id)
+            })
+            .await;
         if let Err(PumpEnd::TimedOut(seconds)) = answered {
             self.connection.give_up(&sent, seconds);
         }
@@ -505,9 +621,12 @@ impl<'a> Drive<'a> {
         let Some(sent) = pending.sent else {
             return done;
         };
-        let expects_none = step.expect.iter().chain(&step.note).flat_map(|expect| &expect.conditions).any(|condition| {
-            matches!(condition, Condition::Answer(super::file::Answer::None))
-        });
+        let expects_none = step
+            .expect
+            .iter()
+            .chain(&step.note)
+            .flat_map(|expect| &expect.conditions)
+            .any(|condition| matches!(condition, Condition::Answer(super::file::Answer::None)));
         let limits = match step.within {
             Some(seconds) => Limits::exactly(Duration::from_secs_f64(seconds * self.times.slow)),
             None if sent.method == "initialize" => Limits::exactly(self.times.startup),
@@ -528,7 +647,12 @@ impl<'a> Drive<'a> {
                 let cancelled = session
                     .as_deref()
                     .and_then(|session| connection.talk().session(session))
-                    .is_some_and(|session| session.turns.iter().any(|turn| turn.id == id && turn.cancelled.is_some()));
+                    .is_some_and(|session| {
+                        session
+                            .turns
+                            .iter()
+                            .any(|turn| turn.id == id && turn.cancelled.is_some())
+                    });
                 if cancelled {
                     let since = *cancelled_since.get_or_insert_with(Instant::now);
                     connection.wake_at(since + cancel);
@@ -550,8 +674,15 @@ impl<'a> Drive<'a> {
         {
             self.connection.give_up(&sent, seconds);
         }
-        if let Some(result) = done.answer.as_ref().and_then(|(_, message)| message.result()) {
-            if let (Some(opens), Some(session)) = (&pending.opens, result.get("sessionId").and_then(Value::as_str)) {
+        if let Some(result) = done
+            .answer
+            .as_ref()
+            .and_then(|(_, message)| message.result())
+        {
+            if let (Some(opens), Some(session)) = (
+                &pending.opens,
+                result.get("sessionId").and_then(Value::as_str),
+            ) {
                 self.sessions.insert(opens.clone(), session.to_owned());
             }
             let name = match &step.action {
@@ -565,7 +696,12 @@ impl<'a> Drive<'a> {
         done
     }
 
-    async fn wait_until(&mut self, step: &Step, until: &Until, session: Option<&str>) -> Result<(), Stop> {
+    async fn wait_until(
+        &mut self,
+        step: &Step,
+        until: &Until,
+        session: Option<&str>,
+    ) -> Result<(), Stop> {
         let limits = match step.within {
             Some(seconds) => Limits::exactly(Duration::from_secs_f64(seconds * self.times.slow)),
             None => Limits::while_progress(self.times.request),
@@ -589,14 +725,28 @@ impl<'a> Drive<'a> {
         }
         match met {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Stop::Blocked(format!("the turn ended before {}", words_of(until)))),
-            Err(PumpEnd::TimedOut(seconds)) => Err(Stop::Blocked(format!("after {seconds:.0} s there was not {}", words_of(until)))),
-            Err(PumpEnd::AgentGone) => Err(Stop::Blocked(format!("the agent ended before {}", words_of(until)))),
+            Ok(false) => Err(Stop::Blocked(format!(
+                "the turn ended before {}",
+                words_of(until)
+            ))),
+            Err(PumpEnd::TimedOut(seconds)) => Err(Stop::Blocked(format!(
+                "after {seconds:.0} s there was not {}",
+                words_of(until)
+            ))),
+            Err(PumpEnd::AgentGone) => Err(Stop::Blocked(format!(
+                "the agent ended before {}",
+                words_of(until)
+            ))),
         }
     }
 
     async fn judge(&mut self, step: &Step, done: &Done) {
-        for (expect, noted) in step.expect.iter().map(|it| (it, false)).chain(step.note.iter().map(|it| (it, true))) {
+        for (expect, noted) in step
+            .expect
+            .iter()
+            .map(|it| (it, false))
+            .chain(step.note.iter().map(|it| (it, true)))
+        {
             let verdict = self.judge_one(step, expect, done).await;
             if let Verdict::Missed(Miss { gone: true, .. }) = &verdict {
                 self.gone = true;
@@ -625,7 +775,9 @@ impl<'a> Drive<'a> {
                 }
                 _ => {}
             }
-            let condition = match filled_condition(condition, &mut |placeholder| self.value_of(step, placeholder)) {
+            let condition = match filled_condition(condition, &mut |placeholder| {
+                self.value_of(step, placeholder)
+            }) {
                 Ok(condition) => condition,
                 Err(missing) => return Verdict::Open(unknown(&missing)),
             };
@@ -640,7 +792,10 @@ impl<'a> Drive<'a> {
                 missing,
                 event: done.event,
                 seconds: done.seconds,
-                session: done.session.as_deref().and_then(|session| self.connection.progress().session(session)),
+                session: done
+                    .session
+                    .as_deref()
+                    .and_then(|session| self.connection.progress().session(session)),
                 before: &done.before,
                 messages: self.connection.progress().messages(),
                 workspace: &self.workspace,
@@ -649,7 +804,9 @@ impl<'a> Drive<'a> {
             };
             if let Err(miss) = seen.check(&condition) {
                 return match expect.otherwise {
-                    Otherwise::Inconclusive => Verdict::Open(expect.why.clone().unwrap_or(miss.message)),
+                    Otherwise::Inconclusive => {
+                        Verdict::Open(expect.why.clone().unwrap_or(miss.message))
+                    }
                     Otherwise::Fail => Verdict::Missed(Miss {
                         message: match &expect.why {
                             Some(why) => format!("{why}: {}", miss.message),
@@ -666,7 +823,12 @@ impl<'a> Drive<'a> {
     async fn await_other(&mut self, id: &Value) -> Result<(u64, Message), PumpEnd> {
         let wanted = Id::from_value(id);
         let limits = Limits::while_progress(self.times.request);
-        let answered = self.connection.pump(limits, |connection| connection.progress_mut().take_answer(&wanted)).await;
+        let answered = self
+            .connection
+            .pump(limits, |connection| {
+                connection.progress_mut().take_answer(&wanted)
+            })
+            .await;
         if let Err(PumpEnd::TimedOut(seconds)) = answered {
             let sent = Sent {
                 id: wanted,
@@ -693,19 +855,35 @@ impl<'a> Drive<'a> {
             .pump(limits, |connection| connection.has_exited().then_some(()))
             .await;
         if ended.is_err() && !self.connection.has_exited() {
-            return Err(miss(format!("the agent's process is still running after {within} s"), None));
+            return Err(miss(
+                format!("the agent's process is still running after {within} s"),
+                None,
+            ));
         }
         let end = self.connection.talk().end;
         let fits = match end.exit {
-            Some(crate::trace::Exit::Code(code)) => codes.is_empty() || codes.contains(&i64::from(code)),
+            Some(crate::trace::Exit::Code(code)) => {
+                codes.is_empty() || codes.contains(&i64::from(code))
+            }
             _ => codes.is_empty(),
         };
         if fits {
             return Ok(());
         }
-        let found = end.exit.map_or("an end of which nothing is known".to_owned(), |exit| exit.to_string());
+        let found = end
+            .exit
+            .map_or("an end of which nothing is known".to_owned(), |exit| {
+                exit.to_string()
+            });
         Err(miss(
-            format!("expected exit code {}, found {found}", codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")),
+            format!(
+                "expected exit code {}, found {found}",
+                codes
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" or ")
+            ),
             end.exited.map(Place::event),
         ))
     }
@@ -722,7 +900,10 @@ impl<'a> Drive<'a> {
 
     fn marks(&self, session: &str) -> Marks {
         let progress = self.connection.progress();
-        let seen = self.sessions.get(session).and_then(|id| progress.session(id));
+        let seen = self
+            .sessions
+            .get(session)
+            .and_then(|id| progress.session(id));
         Marks {
             updates: seen.map(|seen| seen.updates.clone()).unwrap_or_default(),
             permissions: seen.map_or(0, |seen| seen.permissions),
@@ -742,21 +923,49 @@ impl<'a> Drive<'a> {
                 unmet.push(why.to_owned());
             }
         };
-        need(needs.permission, progress.has_asked(), "the agent asked for no permission");
-        need(needs.tool, progress.has_update("tool_call"), "the agent reported no tool call");
-        need(needs.text, progress.has_update("agent_message_chunk"), "the agent sent no text");
-        need(needs.held, self.held, "the model's held stream was not reached");
+        need(
+            needs.permission,
+            progress.has_asked(),
+            "the agent asked for no permission",
+        );
+        need(
+            needs.tool,
+            progress.has_update("tool_call"),
+            "the agent reported no tool call",
+        );
+        need(
+            needs.text,
+            progress.has_update("agent_message_chunk"),
+            "the agent sent no text",
+        );
+        need(
+            needs.held,
+            self.held,
+            "the model's held stream was not reached",
+        );
         match &model {
             None => need(needs.model, false, "there is no scripted model"),
             Some(model) => {
-                need(needs.model, model.used > 0, "the agent never asked the scripted model");
+                need(
+                    needs.model,
+                    model.used > 0,
+                    "the agent never asked the scripted model",
+                );
                 for unmapped in &model.unmapped {
-                    unmet.push(format!("{} (the agent offers {})", unmapped.wanted, unmapped.offered.join(", ")));
+                    unmet.push(format!(
+                        "{} (the agent offers {})",
+                        unmapped.wanted,
+                        unmapped.offered.join(", ")
+                    ));
                 }
             }
         }
         let kinds: BTreeSet<&str> = self.connection.not_offered().iter().copied().collect();
-        unmet.extend(kinds.into_iter().map(|kind| format!("the agent offered no option of kind {kind}")));
+        unmet.extend(
+            kinds
+                .into_iter()
+                .map(|kind| format!("the agent offered no option of kind {kind}")),
+        );
         unmet
     }
 }
@@ -790,7 +999,11 @@ fn filled_condition(
     condition: &Condition,
     value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
 ) -> Result<Condition, Placeholder> {
-    let mut texts = |list: &[String]| list.iter().map(|text| fill(text, value)).collect::<Result<Vec<_>, _>>();
+    let mut texts = |list: &[String]| {
+        list.iter()
+            .map(|text| fill(text, value))
+            .collect::<Result<Vec<_>, _>>()
+    };
     Ok(match condition {
         Condition::Text(text) => {
             let mut text = text.clone();
@@ -808,7 +1021,10 @@ fn filled_condition(
         Condition::Result(pattern) => Condition::Result(pattern.fill(value)?),
         Condition::Error(error) => {
             let mut error = error.clone();
-            error.message = error.message.map(|pattern| pattern.fill(value)).transpose()?;
+            error.message = error
+                .message
+                .map(|pattern| pattern.fill(value))
+                .transpose()?;
             error.data = error.data.map(|pattern| pattern.fill(value)).transpose()?;
             Condition::Error(error)
         }
@@ -820,7 +1036,9 @@ fn is_met(connection: &Connection, until: &Until, session: Option<&str>) -> bool
     let progress = connection.progress();
     let seen = session.and_then(|session| progress.session(session));
     match until {
-        Until::Text(length) => seen.is_some_and(|seen| seen.turn.text.chars().count() as u64 >= *length),
+        Until::Text(length) => {
+            seen.is_some_and(|seen| seen.turn.text.chars().count() as u64 >= *length)
+        }
         Until::Update(kind) => seen.is_some_and(|seen| seen.turn.updates.contains_key(kind)),
         Until::Tool(state) => seen.is_some_and(|seen| {
             seen.turn.tools.values().any(|tool| match word_of(*state) {
@@ -828,7 +1046,10 @@ fn is_met(connection: &Connection, until: &Until, session: Option<&str>) -> bool
                 Some(word) => tool.status().unwrap_or("pending") == word,
             })
         }),
-        Until::Permission => progress.asks().iter().any(|ask| session.is_none_or(|session| ask.session == session)),
+        Until::Permission => progress
+            .asks()
+            .iter()
+            .any(|ask| session.is_none_or(|session| ask.session == session)),
         Until::Held => connection.model().is_some_and(|model| model.holding),
         Until::Request(method) => progress.called(method) > 0,
     }
@@ -848,7 +1069,10 @@ fn words_of(until: &Until) -> String {
     match until {
         Until::Text(length) => format!("{length} characters of text"),
         Until::Update(kind) => format!("an update `{kind}`"),
-        Until::Tool(state) => format!("a tool call that is {}", word_of(*state).unwrap_or("reported")),
+        Until::Tool(state) => format!(
+            "a tool call that is {}",
+            word_of(*state).unwrap_or("reported")
+        ),
         Until::Permission => "a permission request".to_owned(),
         Until::Held => "a request to the model".to_owned(),
         Until::Request(method) => format!("a request `{method}`"),
@@ -880,5 +1104,9 @@ fn signal_of(name: &str) -> Option<i32> {
 }
 
 fn text_of(blocks: &[Value]) -> String {
-    blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
+    blocks
+        .iter()
+        .filter_map(|block| block.get("text")?.as_str())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

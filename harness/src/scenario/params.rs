@@ -92,13 +92,17 @@ pub(super) fn laid_over(
         Params::Over(members) => {
             let mut all = implied;
             for (name, over) in members {
-                all.insert(name.clone(), fill_value(over, value).map_err(|missing| unknown(&missing))?);
+                all.insert(
+                    name.clone(),
+                    fill_value(over, value).map_err(|missing| unknown(&missing))?,
+                );
             }
             Ok(Value::Object(all))
         }
         Params::Exact(text) => {
             let text = fill(text, value).map_err(|missing| unknown(&missing))?;
-            serde_json::from_str(&text).map_err(|error| format!("the parameters are no JSON any more: {error}"))
+            serde_json::from_str(&text)
+                .map_err(|error| format!("the parameters are no JSON any more: {error}"))
         }
     }
 }
@@ -110,6 +114,9 @@ pub(super) fn unknown(missing: &Placeholder) -> String {
         Placeholder::Session(Some(name)) => format!("the session `{name}` was not opened"),
         Placeholder::Result { step, pointer } => {
             format!("the answer to the step `{step}` has nothing at `{pointer}`")
+        }
+        Placeholder::Command => {
+            "the agent announced no slash command that the profile lists".to_owned()
         }
         Placeholder::Cwd | Placeholder::Home => "the session's folder is not known".to_owned(),
     }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{Known, Stale, State};
+use super::{Stale, State};
+use crate::profile::Known;
 use crate::rules::{Finding, Judgement, Tally};
 use crate::spec::{Catalogue, Level, Requirement};
 
@@ -45,6 +46,34 @@ pub struct Sighting {
     pub trace: Option<PathBuf>,
     /// Whether it is known for this agent.
     pub known: bool,
+}
+
+/// The known failures of an agent, and what decides whether they count.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownFailures<'a> {
+    /// The entries.
+    pub entries: &'a [Known],
+    /// The agent's `agentInfo.version`; entries for certain versions are ignored while it is unknown.
+    pub version: Option<&'a str>,
+    /// The day as `YYYY-MM-DD`.
+    pub today: &'a str,
+}
+
+impl<'a> KnownFailures<'a> {
+    fn find(&self, id: &str, scenario: Option<&str>) -> Option<&'a Known> {
+        self.entries
+            .iter()
+            .find(|known| known.covers(id, scenario) && known.counts(self.version, self.today))
+    }
+
+    /// The entries for the agent's version, also those whose day has passed.
+    fn of_version(&self) -> impl Iterator<Item = &'a Known> {
+        let version = self.version;
+        self.entries.iter().filter(move |known| {
+            let day = known.until.as_deref().unwrap_or_default();
+            known.counts(version, day)
+        })
+    }
 }
 
 /// The state of one requirement, with its evidence.
@@ -154,26 +183,24 @@ fn counts(level: Level, strict: bool) -> bool {
 
 /// Puts the judgements of all pieces together.
 ///
-/// `in_scope` tells which requirements were to be judged at all; `known` are the known failures that are for this
-/// agent's version; `today` is the day as `YYYY-MM-DD`.
+/// `in_scope` tells which requirements were to be judged at all.
 pub fn assess(
     pieces: &[Piece],
     scope: Scope,
     in_scope: impl Fn(&Requirement) -> bool,
-    known: &[Known],
-    today: &str,
+    known: &KnownFailures<'_>,
 ) -> Assessment {
     let standings: Vec<Standing> = Catalogue::v1()
         .iter()
         .filter(|requirement| in_scope(requirement))
-        .map(|requirement| standing(requirement, pieces, known, today))
+        .map(|requirement| standing(requirement, pieces, known))
         .collect();
     let mut totals = Totals::new();
     for standing in &standings {
         let states = totals.entry(standing.requirement.level).or_default();
         *states.entry(standing.state).or_default() += 1;
     }
-    let stale = stale(&standings, pieces, known, today);
+    let stale = stale(&standings, pieces, known);
     let missing: Vec<(&'static str, State)> = BASELINE
         .iter()
         .filter_map(|id| {
@@ -221,8 +248,7 @@ fn nothing_passed(standings: &[Standing]) -> bool {
 fn standing(
     requirement: &'static Requirement,
     pieces: &[Piece],
-    known: &[Known],
-    today: &str,
+    known: &KnownFailures<'_>,
 ) -> Standing {
     let mut sum = Tally::default();
     let mut findings = Vec::new();
@@ -245,11 +271,7 @@ fn standing(
                 sum.not_applicable.push(why.clone());
             }
         }
-        let entry = known.iter().find(|known| {
-            known.id == requirement.id
-                && known.covers(piece.scenario.as_deref())
-                && known.counts_on(today)
-        });
+        let entry = known.find(&requirement.id, piece.scenario.as_deref());
         if tally.fails > 0 {
             match entry {
                 Some(entry) => reason = reason.or(Some(entry.reason.clone())),
@@ -299,10 +321,10 @@ fn standing(
 }
 
 /// A known failure is stale where what it speaks of was judged and holds, or where its day has passed.
-fn stale(standings: &[Standing], pieces: &[Piece], known: &[Known], today: &str) -> Vec<Stale> {
+fn stale(standings: &[Standing], pieces: &[Piece], known: &KnownFailures<'_>) -> Vec<Stale> {
     let mut stale = Vec::new();
     let mut told = BTreeSet::new();
-    for entry in known {
+    for entry in known.of_version() {
         let Some(standing) = standings
             .iter()
             .find(|standing| standing.requirement.id == entry.id)
@@ -312,7 +334,7 @@ fn stale(standings: &[Standing], pieces: &[Piece], known: &[Known], today: &str)
         let (mut passes, mut fails) = (0, 0);
         for piece in pieces
             .iter()
-            .filter(|piece| entry.covers(piece.scenario.as_deref()))
+            .filter(|piece| entry.covers(&entry.id, piece.scenario.as_deref()))
         {
             if let Some(tally) = piece.judgement.get(&standing.requirement.id) {
                 passes += tally.passes;
@@ -320,7 +342,7 @@ fn stale(standings: &[Standing], pieces: &[Piece], known: &[Known], today: &str)
             }
         }
         let why = match &entry.until {
-            Some(until) if !entry.counts_on(today) && fails > 0 => {
+            Some(until) if !entry.counts(known.version, known.today) && fails > 0 => {
                 format!(
                     "{} was known to fail until {until}, and still fails",
                     entry.id
@@ -364,6 +386,8 @@ mod tests {
 
     fn known(id: &str) -> Known {
         Known {
+            file: "profile.toml".into(),
+            position: Default::default(),
             id: id.into(),
             scenario: None,
             versions: Vec::new(),
@@ -374,7 +398,12 @@ mod tests {
     }
 
     fn verdict(pieces: &[Piece], scope: Scope, known: &[Known]) -> Assessment {
-        assess(pieces, scope, |_| true, known, "2026-11-30")
+        let known = KnownFailures {
+            entries: known,
+            version: Some("1.0"),
+            today: "2026-11-30",
+        };
+        assess(pieces, scope, |_| true, &known)
     }
 
     #[test]
@@ -418,7 +447,7 @@ mod tests {
         assert_eq!(it.verdict, Verdict::KnownFailures);
         assert!(it.stale.is_empty());
         let elsewhere = Known {
-            scenario: Some("init/*".into()),
+            scenario: Some("init/plain".into()),
             ..known("MCP-01")
         };
         assert_eq!(
