@@ -82,27 +82,27 @@ fn job(
     let error = |status: StatusCode, message: Option<&str>| {
         Job::Send(status, openai::error(status.as_u16(), message))
     };
-    let path = path.trim_end_matches('/');
+    let trimmed = path.trim_end_matches('/');
     let Some(body) = body else {
         return Ok((
             error(StatusCode::PAYLOAD_TOO_LARGE, None),
             Some("too large"),
         ));
     };
-    if method == Method::GET && path.ends_with("/models") {
+    if method == Method::GET && trimmed.ends_with("/models") {
         let last = shared.memory().model.clone();
         let list = openai::models(last.as_deref());
         return Ok((Job::Send(StatusCode::OK, list), Some("models")));
     }
     if method == Method::GET
-        && let Some((_, name)) = path.split_once("/models/")
+        && let Some((_, name)) = trimmed.split_once("/models/")
     {
         return Ok((
             Job::Send(StatusCode::OK, openai::model(name)),
             Some("models"),
         ));
     }
-    if method != Method::POST || !path.ends_with("/chat/completions") {
+    if method != Method::POST || !trimmed.ends_with("/chat/completions") {
         let message = format!("{method} {path} is not served here.");
         return Ok((
             error(StatusCode::NOT_FOUND, Some(&message)),
