@@ -150,7 +150,7 @@ impl Reply {
         serde_json::from_slice(&body.to_bytes()).unwrap()
     }
 
-    async fn is_cut(mut self) -> bool {
+    async fn breaks_off(mut self) -> bool {
         loop {
             match self.response.frame().await {
                 None => return false,
@@ -526,7 +526,7 @@ async fn a_cut_stream_breaks_off_after_the_text() {
         let reply = model.ask(&request).await;
         // A client that was told of the close might take the cut for the right end.
         assert!(!reply.response.headers().contains_key("connection"));
-        assert!(reply.is_cut().await);
+        assert!(reply.breaks_off().await);
     }
     let events = model.ask(&chat("1")).await.events().await;
     assert_eq!(said(&events), "some text");
@@ -585,11 +585,10 @@ async fn a_refused_turn_without_a_noted_prompt_is_broken_off() {
 async fn a_prompt_of_a_mebibyte_arrives_whole() {
     let mut model = Model::with("[[model]]\nsay = \"ok\"");
     let request = chat(&"long ✓ ".repeat(120_000));
+    let sent = request.to_string();
     assert_eq!(model.ask(&request).await.text().await, "ok");
     let parts = model.exchange(1).await;
-    assert!(
-        matches!(&parts[0], ExchangePart::Request { body, .. } if *body == request.to_string())
-    );
+    assert!(matches!(&parts[0], ExchangePart::Request { body, .. } if *body == sent));
 }
 
 #[tokio::test]
@@ -670,7 +669,7 @@ async fn stopping_closes_the_port_and_every_stream() {
     let reply = model.ask(&chat("1")).await;
     model.until(|state| state.holding).await;
     model.server.stop();
-    assert!(reply.is_cut().await);
+    assert!(reply.breaks_off().await);
     assert!(model.connect().await.is_err());
     assert_eq!(end_of(&model.exchange(1).await), ExchangeEnd::Cut);
     assert_eq!(model.until(|_| true).await.hung_up, 0);
