@@ -25,9 +25,19 @@ use crate::trace::{Body, Exchange as Event, ExchangeEnd, ExchangePart, Observed,
 const LONGEST: usize = 64 * 1024 * 1024;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream; charset=utf-8";
-/// Sent with statuses that clients try again, so that a retry does not take minutes: in milliseconds for the
-/// clients that know that header, in seconds for the others. Not zero, which several take for "no advice".
-const RETRY: [(&str, &str); 2] = [("retry-after-ms", "100"), ("retry-after", "1")];
+/// Headers that a reply has beside its type.
+type Headers = &'static [(&'static str, &'static str)];
+/// No connection outlives its reply.
+const CLOSE: Headers = &[("connection", "close")];
+/// A reply that is to be cut does not announce the close: several clients then take any end for the right one.
+const BREAKS: Headers = &[];
+/// With statuses that clients try again, so that a retry does not take minutes: in milliseconds for the clients that
+/// know that header, in seconds for the others. Not zero, which several take for "no advice".
+const RETRY: Headers = &[
+    ("connection", "close"),
+    ("retry-after-ms", "100"),
+    ("retry-after", "1"),
+];
 
 /// Answers one request. An error breaks the connection off without an answer.
 pub(crate) async fn answer(
@@ -82,27 +92,27 @@ fn job(
     let error = |status: StatusCode, message: Option<&str>| {
         Job::Send(status, openai::error(status.as_u16(), message))
     };
-    let path = path.trim_end_matches('/');
+    let trimmed = path.trim_end_matches('/');
     let Some(body) = body else {
         return Ok((
             error(StatusCode::PAYLOAD_TOO_LARGE, None),
             Some("too large"),
         ));
     };
-    if method == Method::GET && path.ends_with("/models") {
+    if method == Method::GET && trimmed.ends_with("/models") {
         let last = shared.memory().model.clone();
         let list = openai::models(last.as_deref());
         return Ok((Job::Send(StatusCode::OK, list), Some("models")));
     }
     if method == Method::GET
-        && let Some((_, name)) = path.split_once("/models/")
+        && let Some((_, name)) = trimmed.split_once("/models/")
     {
         return Ok((
             Job::Send(StatusCode::OK, openai::model(name)),
             Some("models"),
         ));
     }
-    if method != Method::POST || !path.ends_with("/chat/completions") {
+    if method != Method::POST || !trimmed.ends_with("/chat/completions") {
         let message = format!("{method} {path} is not served here.");
         return Ok((
             error(StatusCode::NOT_FOUND, Some(&message)),
@@ -155,7 +165,7 @@ impl Exchange {
     async fn run(mut self, request: ExchangePart, job: Job) {
         self.report(request).await;
         let (sent, turn) = match job {
-            Job::Send(status, body) => (self.send_whole(status, body, &[]).await, None),
+            Job::Send(status, body) => (self.send_whole(status, body, CLOSE).await, None),
             Job::Reply { asked, turn } => {
                 let plan = self.plan(&asked, &turn);
                 (self.reply(&asked, &turn, &plan).await, Some(turn))
@@ -207,19 +217,20 @@ impl Exchange {
         if let Some((status, message)) = &plan.status {
             let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             let again = matches!(status.as_u16(), 408 | 409 | 429 | 500..);
-            let retry: &[(&str, &str)] = if again { &RETRY } else { &[] };
+            let headers = if again { RETRY } else { CLOSE };
             let body = openai::error(status.as_u16(), message.as_deref());
-            return self.send_whole(status, body, retry).await;
+            return self.send_whole(status, body, headers).await;
         }
         let seconds = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_secs());
         let mut chat = ChatReply::new(self.number, seconds, asked);
+        let headers = if plan.cut { BREAKS } else { CLOSE };
         if asked.stream {
-            self.begin(StatusCode::OK, EVENTS, &[]).await?;
+            self.begin(StatusCode::OK, EVENTS, headers).await?;
             self.send(chat.opening(plan)).await?;
         } else {
-            self.begin(StatusCode::OK, JSON, &[]).await?;
+            self.begin(StatusCode::OK, JSON, headers).await?;
         }
         for piece in &plan.pieces {
             if *piece == Piece::Hold {
@@ -302,7 +313,7 @@ impl Exchange {
         &mut self,
         status: StatusCode,
         content_type: &'static str,
-        headers: &[(&'static str, &'static str)],
+        headers: Headers,
     ) -> Result<(), HungUp> {
         let Some(head) = self.head.take() else {
             return Ok(());
@@ -341,7 +352,7 @@ impl Exchange {
         &mut self,
         status: StatusCode,
         body: String,
-        headers: &[(&'static str, &'static str)],
+        headers: Headers,
     ) -> Result<ExchangeEnd, HungUp> {
         self.begin(status, JSON, headers).await?;
         self.send(body).await?;

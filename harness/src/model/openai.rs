@@ -1,12 +1,14 @@
 //! The OpenAI chat-completions interface: how its requests are read and its replies written.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::asked::{Answer, Asked, Conversation, Tool};
 use super::reply::{Piece, Plan};
 
 /// The name of the model where a request gives none.
 const MODEL: &str = "scripted";
+/// What stands for the configuration of the server.
+const FINGERPRINT: &str = "fp_scripted";
 /// Statuses with the error type, code and message that go with them; the last row is for any other.
 const ERRORS: &[(u16, &str, Option<&str>, &str)] = &[
     (
@@ -247,8 +249,7 @@ impl ChatReply {
     pub(crate) fn closing(&mut self, plan: &Plan) -> Vec<String> {
         let mut events = vec![self.delta(&json!({}), Some(finish(plan)))];
         if self.usage {
-            let mut chunk = self.chunk(json!([]));
-            chunk["usage"] = usage(plan);
+            let chunk = self.chunk(json!([]), usage(plan));
             events.push(event(&chunk.to_string()));
         }
         events.push(event("[DONE]"));
@@ -274,33 +275,40 @@ impl ChatReply {
                 Piece::Hold => {}
             }
         }
-        let mut message = json!({"role": "assistant", "content": said, "refusal": null});
+        let content = match said.is_empty() && !calls.is_empty() {
+            true => Value::Null,
+            false => json!(said),
+        };
+        let mut message = Map::new();
+        message.insert("role".into(), json!("assistant"));
+        message.insert("content".into(), content);
+        message.insert("refusal".into(), Value::Null);
         if !thought.is_empty() {
-            message["reasoning_content"] = json!(thought);
+            message.insert("reasoning_content".into(), json!(thought));
         }
         if !calls.is_empty() {
-            if said.is_empty() {
-                message["content"] = Value::Null;
-            }
             let calls = calls.iter().map(|(id, name, arguments)| {
                 json!({"id": id, "type": "function",
                        "function": {"name": name, "arguments": arguments}})
             });
-            message["tool_calls"] = calls.collect();
+            message.insert("tool_calls".into(), calls.collect());
         }
         json!({
             "id": self.id, "object": "chat.completion", "created": self.created, "model": self.model,
             "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": finish(plan)}],
             "usage": usage(plan),
-            "system_fingerprint": "fp_scripted",
+            "system_fingerprint": FINGERPRINT,
         })
         .to_string()
     }
 
     fn delta(&mut self, delta: &Value, finish: Option<&str>) -> String {
-        let chunk = self.chunk(json!([
-            {"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}
-        ]));
+        let chunk = self.chunk(
+            json!([
+                {"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}
+            ]),
+            Value::Null,
+        );
         let mut text = chunk.to_string();
         // Both spellings of a character are JSON, and servers differ: every second event uses escapes.
         if self.written % 2 == 1 {
@@ -310,15 +318,19 @@ impl ChatReply {
         event(&text)
     }
 
-    fn chunk(&self, choices: Value) -> Value {
-        let mut chunk = json!({
-            "id": self.id, "object": "chat.completion.chunk", "created": self.created,
-            "model": self.model, "system_fingerprint": "fp_scripted", "choices": choices,
-        });
+    /// An event's object; where token counts are asked for, each one has them, null but in the last.
+    fn chunk(&self, choices: Value, usage: Value) -> Value {
+        let mut chunk = Map::new();
+        chunk.insert("id".into(), json!(self.id));
+        chunk.insert("object".into(), json!("chat.completion.chunk"));
+        chunk.insert("created".into(), json!(self.created));
+        chunk.insert("model".into(), json!(self.model));
+        chunk.insert("system_fingerprint".into(), json!(FINGERPRINT));
+        chunk.insert("choices".into(), choices);
         if self.usage {
-            chunk["usage"] = Value::Null;
+            chunk.insert("usage".into(), usage);
         }
-        chunk
+        Value::Object(chunk)
     }
 }
 

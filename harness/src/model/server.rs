@@ -191,11 +191,8 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream, open: CancellationTo
     // Chunks go out as they are written; without this the agent would see them late, at worst.
     let _ = stream.set_nodelay(true);
     let service = service_fn(|request| exchange::answer(Arc::clone(&shared), request));
-    let mut connection = pin!(
-        http1::Builder::new()
-            .keep_alive(false)
-            .serve_connection(TokioIo::new(stream), service)
-    );
+    let mut connection =
+        pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     // How a connection ends is told by its exchange; a broken one without a request tells nothing.
     tokio::select! {
         () = shared.stop.cancelled() => return,
