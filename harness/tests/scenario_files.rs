@@ -1,7 +1,8 @@
 //! Scenario files: what is read from them, and what is said where one is wrong.
 
-use acp_harness::scenario::file::{Action, Condition, Permission, Scenario, read};
+use acp_harness::scenario::file::{Action, Condition, Permission, Scenario, Set, read};
 use acp_harness::source::Source;
+use acp_harness::spec::Catalogue;
 
 fn scenarios(text: &str) -> Vec<Scenario> {
     match read(
@@ -58,4 +59,14 @@ note.toolCall.status = "failed"              # recorded, not judged: no text dem
     assert!(
         matches!(&prompt.note[0].conditions[..], [Condition::ToolCall(call)] if call.status == ["failed"])
     );
+}
+
+#[test]
+fn all_scenarios_of_the_project_are_right() {
+    let catalogue = Catalogue::v1();
+    let set = match Set::built_in(&|id| catalogue.get(id).is_some()) {
+        Ok(set) => set,
+        Err(error) => panic!("{error}"),
+    };
+    assert!(set.iter().count() > 40, "found {}", set.iter().count());
 }

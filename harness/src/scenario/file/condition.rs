@@ -32,22 +32,22 @@ pub enum Otherwise {
     Inconclusive,
 }
 
-/// One condition.
+/// One condition. "Since the step began" means since its message was sent; for `finish`, since that of the finished step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// How the request was answered.
     Answer(Answer),
     /// It was answered with a result that fits. JSON null, for a pattern that accepts it, is a result too.
     Result(Pattern),
-    /// It was answered with an error that fits.
+    /// It was answered with an error that fits; with `optional`, also if it was answered with a result, or not at all.
     Error(ErrorCondition),
-    /// The agent text of the turn, joined.
+    /// The agent text of the session since the step began, joined.
     Text(TextCondition),
     /// Files of the session's folder.
     Workspace(WorkspaceCondition),
-    /// Tool calls of the turn.
+    /// Tool calls of the session since the step began.
     ToolCall(ToolCallCondition),
-    /// Updates of the session since the step began (for `finish`: since the finished step began).
+    /// Updates of the session since the step began.
     Updates(UpdatesCondition),
     /// Permission requests since the step began.
     Permissions(Count),
@@ -100,13 +100,17 @@ impl Count {
 pub struct ErrorCondition {
     /// Its code is one of these; empty: any.
     pub codes: Vec<i64>,
+    /// Its code is none of these.
+    pub not_codes: Vec<i64>,
+    /// Whether there may be no error at all.
+    pub optional: bool,
     /// Its message.
     pub message: Option<Pattern>,
     /// Its data.
     pub data: Option<Pattern>,
 }
 
-/// The agent text of a turn, all `agent_message_chunk` texts joined.
+/// Agent text: the texts of `agent_message_chunk`s, joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextCondition {
     /// Each of these is in it.
@@ -130,7 +134,7 @@ pub struct WorkspaceCondition {
     pub contains: Vec<(String, String)>,
 }
 
-/// Tool calls of a turn. Status and kind are those of the call that was reported last.
+/// Tool calls. Status and kind are those of the call that was reported last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolCallCondition {
     /// Its last status is one of these; empty: any. No status at all counts as `pending`.

@@ -192,9 +192,11 @@ fn codes(table: &Table<'_>, name: &str) -> Result<Vec<i64>, Problem> {
 }
 
 fn error(field: &Field<'_>) -> Result<ErrorCondition, Problem> {
-    let table = field.table(&["code", "message", "data"])?;
+    let table = field.table(&["code", "not_code", "optional", "message", "data"])?;
     Ok(ErrorCondition {
         codes: codes(&table, "code")?,
+        not_codes: codes(&table, "not_code")?,
+        optional: table.flag("optional")?,
         message: table.maybe("message", |field| pattern(&field))?,
         data: table.maybe("data", |field| pattern(&field))?,
     })

@@ -35,11 +35,11 @@ pub(super) fn runs(source: &Source, document: Node) -> Result<Vec<Run>, Problem>
         let text = name.filled()?;
         if !text
             .chars()
-            .all(|c| c.is_alphanumeric() || "-_.+ ".contains(c))
+            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
         {
             return Err(name
                 .problem(format!("`{text}` is no name of a run"))
-                .help("use letters, digits, spaces and any of `-_.+`"));
+                .help("use letters and digits of ASCII and any of `-_.`"));
         }
         if !names.insert(text) {
             return Err(name.problem(format!("two runs are named `{text}`")));
