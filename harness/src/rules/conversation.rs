@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
+use crate::spec::{Condition, Facts, Truth};
 use crate::trace::{Body, Event, Exit, Party};
 use crate::wire::{Id, Kind, Message, Reading};
 
@@ -247,9 +248,15 @@ impl Conversation {
         self.session_members.iter().any(|seen| seen == member)
     }
 
-    /// Whether the condition of a requirement (its `when`) holds on this connection.
-    pub fn condition_holds(&self, _id: &str) -> bool {
-        true
+    /// Evaluates a condition of the catalogue on this connection.
+    pub fn evaluate(&self, condition: &Condition) -> Truth {
+        condition.evaluate(&Facts {
+            initialized: self.handshake.is_some(),
+            agent_capabilities: self.agent_capabilities(),
+            client_capabilities: self.client_capabilities(),
+            auth_methods: self.auth_methods(),
+            session_result_has: &|member| self.session_result_has(member),
+        })
     }
 
     /// Takes the next event.

@@ -1,6 +1,7 @@
 //! Runs all rules over the events of one trace.
 
 use super::{Conversation, Judgement, Moment, Place, areas};
+use crate::spec::{Catalogue, Truth};
 use crate::trace::Event;
 
 /// Code that judges a trace against requirements. One per area.
@@ -79,7 +80,14 @@ impl Out<'_> {
     }
 
     fn applies(&self, id: &'static str) -> bool {
-        self.talk.condition_holds(id)
+        let Some(requirement) = Catalogue::v1().get(id) else {
+            debug_assert!(
+                false,
+                "a rule judges {id}, which the catalogue does not hold"
+            );
+            return false;
+        };
+        requirement.when.is_always() || self.talk.evaluate(&requirement.when) == Truth::Holds
     }
 }
 
