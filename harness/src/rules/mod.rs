@@ -7,10 +7,12 @@ mod conversation;
 mod judge;
 mod judgement;
 mod moment;
+mod path;
+mod quote;
 #[cfg(test)]
 pub(crate) mod talking;
 
 pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};
 pub use judge::{Judge, Out, Rule, judge_all};
 pub use judgement::{Finding, Judgement, Place, Tally};
-pub use moment::{Moment, Update};
+pub use moment::{Moment, Payload, Update};
