@@ -11,6 +11,7 @@ mod path;
 mod quote;
 #[cfg(test)]
 pub(crate) mod talking;
+mod transport;
 
 pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};
 pub use judge::{Judge, Out, Rule, judge_all};
