@@ -4,6 +4,7 @@
 
 mod areas;
 mod conversation;
+mod jsonrpc;
 mod judge;
 mod judgement;
 mod moment;
