@@ -1,8 +1,11 @@
 //! The list of all rules, one per area. A new area is one line here.
 
-use super::Rule;
+use super::{Rule, jsonrpc, transport};
 
 /// A fresh instance of every rule.
 pub(super) fn all() -> Vec<Box<dyn Rule>> {
-    vec![]
+    vec![
+        Box::new(transport::Transport::default()),
+        Box::new(jsonrpc::Jsonrpc::default()),
+    ]
 }

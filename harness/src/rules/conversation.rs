@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::spec::{Condition, Facts, Truth};
 use crate::trace::{Body, Event, Exit, Party};
-use crate::wire::{Id, Kind, Message, Reading};
+use crate::wire::{Id, Kind, Message, Oddity, Reading};
 
 /// Methods whose request creates or reopens a session.
 const REOPENS: [&str; 2] = ["session/load", "session/resume"];
@@ -20,6 +20,10 @@ pub struct Conversation {
     pub handshake: Option<Handshake>,
     /// How the agent's side has ended, so far.
     pub end: End,
+    /// The last line of the agent that may have held messages and could not be read as one: a batch, two messages on one
+    /// line, a message cut or spread over lines, text that is no UTF-8, a message behind other
+    /// text. An answer that seems to be missing may stand there.
+    pub unread: Option<u64>,
     open: [HashMap<Id, VecDeque<Open>>; 2],
     answered: HashMap<Id, u64>,
     sessions: HashMap<String, Session>,
@@ -68,6 +72,20 @@ impl End {
     /// Whether the agent can still say something.
     pub fn is_over(&self) -> bool {
         self.stdout_closed.is_some() || self.exited.is_some()
+    }
+
+    /// The event at which the agent began to end by its own doing: it exited or crashed while its stdin was open. An end
+    /// by a signal that others send to stop a program (HUP, INT, KILL, TERM) is not its own doing.
+    pub fn by_itself(&self) -> Option<u64> {
+        const STOPS: [i32; 4] = [1, 2, 9, 15];
+        let exited = self.exited?;
+        let stopped = match self.exit? {
+            Exit::Signal(signal) => STOPS.contains(&signal),
+            Exit::Code(code) => STOPS.contains(&(code - 128)),
+        };
+        let first = self.stdout_closed.map_or(exited, |eof| eof.min(exited));
+        let before = |event: Option<u64>| event.is_some_and(|event| event < first);
+        (!stopped && !before(self.stdin_closed) && !before(self.signalled)).then_some(first)
     }
 }
 
@@ -243,6 +261,14 @@ impl Conversation {
         switched_on(self.agent_capabilities(), path)
     }
 
+    /// Whether version 1 is spoken: agreed on, or taken for granted in a recording that begins after the handshake.
+    pub fn is_version_one(&self) -> bool {
+        match &self.handshake {
+            Some(handshake) => handshake.version() == Some(1),
+            None => !self.from_start,
+        }
+    }
+
     /// Whether any session result (new, load, resume) held this member, not null.
     pub fn session_result_has(&self, member: &str) -> bool {
         self.session_members.iter().any(|seen| seen == member)
@@ -283,6 +309,11 @@ impl Conversation {
             _ => {}
         }
         let Some(message) = reading.and_then(Reading::message) else {
+            if let (Party::Agent, Some(Reading::Odd(oddity))) = (event.from, reading)
+                && (oddity.may_hold_messages() || after_other_text(event, oddity))
+            {
+                self.unread = Some(index);
+            }
             return Change::default();
         };
         match (event.from, message.kind()) {
@@ -569,6 +600,15 @@ impl Turn {
         self.cancelled.get_or_insert(index);
         self.cancelled_at.get_or_insert(at);
     }
+}
+
+/// Whether a message may stand behind text on the same line, as where a log line and a message ran together.
+fn after_other_text(event: &Event, oddity: &Oddity) -> bool {
+    matches!(oddity, Oddity::NotJson { .. })
+        && event
+            .body
+            .wire_bytes()
+            .is_some_and(|bytes| bytes.contains(&b'{'))
 }
 
 fn take(open: &mut HashMap<Id, VecDeque<Open>>, id: &Id) -> Option<Open> {

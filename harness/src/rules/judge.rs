@@ -1,5 +1,7 @@
 //! Runs all rules over the events of one trace.
 
+use std::cell::OnceCell;
+
 use super::{Conversation, Judgement, Moment, Place, areas};
 use crate::spec::{Catalogue, Truth};
 use crate::trace::Event;
@@ -121,6 +123,7 @@ impl Judge {
         self.seen += 1;
         let reading = event.body.reading();
         let change = self.talk.observe(index, event, reading.as_ref());
+        let violations = OnceCell::new();
         let moment = Moment {
             index,
             event,
@@ -129,6 +132,7 @@ impl Judge {
             answers: change.answers.as_ref(),
             ended_turn: change.ended_turn.as_ref(),
             answered_before: change.answered_before,
+            violations: &violations,
         };
         let mut out = Out {
             judgement: &mut self.judgement,

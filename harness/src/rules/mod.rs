@@ -4,13 +4,17 @@
 
 mod areas;
 mod conversation;
+mod jsonrpc;
 mod judge;
 mod judgement;
 mod moment;
+mod path;
+mod quote;
 #[cfg(test)]
 pub(crate) mod talking;
+mod transport;
 
 pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};
 pub use judge::{Judge, Out, Rule, judge_all};
 pub use judgement::{Finding, Judgement, Place, Tally};
-pub use moment::{Moment, Update};
+pub use moment::{Moment, Payload, Update};

@@ -4,7 +4,7 @@
 //! `>x` stdin closed, `<x` stdout closed, `! 15` a signal of the harness, `exit 0`, `wait 0.5` moves the clock on,
 //! `unanswered 5` the harness gave up waiting for the answer to request 5. `jsonrpc` is put in where it is left out.
 
-use super::{Judgement, judge::judge_all};
+use super::{Judgement, Place, judge::judge_all};
 use crate::trace::{Body, Event, Exit, Party};
 
 /// The events that the lines tell, a millisecond apart.
@@ -54,6 +54,21 @@ pub(crate) fn events(lines: &str) -> Vec<Event> {
 /// What all rules find in the conversation.
 pub(crate) fn judged(lines: &str) -> Judgement {
     judge_all(true, &events(lines))
+}
+
+/// Every failure as requirement, event and path, by requirement and event.
+pub(crate) fn failed(judgement: &Judgement) -> Vec<(&'static str, u64, String)> {
+    let mut failures: Vec<_> = judgement
+        .iter()
+        .flat_map(|(id, tally)| {
+            tally.findings.iter().map(move |finding| {
+                let place = finding.place.clone().unwrap_or_else(|| Place::event(0));
+                (id, place.event, place.path)
+            })
+        })
+        .collect();
+    failures.sort();
+    failures
 }
 
 /// The handshake and a session `s1` in `/work`, to begin a conversation with: ids 0 and 1 are used.
