@@ -3,6 +3,7 @@
 //! Everything that judges takes a trace and returns findings; only the edges touch processes, sockets and files.
 
 pub mod agent;
+pub mod cli;
 pub mod client;
 pub mod model;
 pub mod profile;
