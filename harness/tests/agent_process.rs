@@ -15,10 +15,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use acp_harness::agent::{
-    AgentProcess, Command, Ending, Launch, Marker, Needed, Patience, StartError, guard,
+    AgentProcess, Command, Ending, Launch, Marker, Needed, Patience, RunFolder, StartError, guard,
 };
 use acp_harness::trace::{Body, Exit, Observed, Party};
-use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -29,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Agent {
     process: AgentProcess,
     inbox: mpsc::Receiver<Observed>,
-    folder: TempDir,
+    folder: RunFolder,
 }
 
 fn launch(words: &[&str], cwd: &Path) -> Launch {
@@ -43,9 +42,10 @@ fn launch(words: &[&str], cwd: &Path) -> Launch {
 }
 
 fn start_with(script: &str, room: usize) -> Agent {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = RunFolder::new().unwrap();
     let (out, inbox) = mpsc::channel(room);
-    let process = AgentProcess::start(&launch(&["sh", "-c", script], folder.path()), out).unwrap();
+    let process =
+        AgentProcess::start(&launch(&["sh", "-c", script], folder.workspace()), out).unwrap();
     Agent {
         process,
         inbox,
@@ -333,7 +333,7 @@ async fn a_child_that_ends_within_the_patience_is_not_left_behind() {
 #[tokio::test]
 async fn a_flood_waits_for_a_slow_receiver() {
     let mut agent = start_with("yes | head -n 1000000; touch finished", 16);
-    let finished = agent.folder.path().join("finished");
+    let finished = agent.folder.workspace().join("finished");
     let mut lines = 0;
     while agent.next().await.body.wire_bytes().is_some() {
         lines += 1;
@@ -488,7 +488,8 @@ async fn a_harness_that_waits() {
     let mut agent =
         start("trap '' TERM INT HUP; setsid sleep 1000 & echo $!; sleep 1000 & echo $!; wait");
     let children = [agent.line().await, agent.line().await].join(" ");
-    eprintln!("agent {} {children}", agent.process.pid());
+    let folder = agent.folder.root().display();
+    eprintln!("agent {folder} {} {children}", agent.process.pid());
     std::future::pending::<()>().await;
 }
 
@@ -517,7 +518,12 @@ fn a_harness_that_is_interrupted_leaves_nothing() {
             .status()
             .unwrap();
         assert_eq!(harness.wait().unwrap().code(), Some(128 + number));
-        for pid in started.split(' ') {
+        let (folder, pids) = started.split_once(' ').unwrap();
+        assert!(
+            !Path::new(folder).exists(),
+            "{folder} outlived a harness ended by {name}"
+        );
+        for pid in pids.split(' ') {
             assert!(!lives(pid), "{pid} outlived a harness ended by {name}");
         }
     }
