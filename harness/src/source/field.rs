@@ -42,7 +42,9 @@ impl<'a> Field<'a> {
         self.source.position(self.node.span.start)
     }
 
-    fn wanted(&self, wanted: &str) -> Problem {
+    /// A problem that says what kind of value is wanted, such as "a string", instead of the one that is there.
+    #[must_use]
+    pub fn wanted(&self, wanted: &str) -> Problem {
         self.problem(format!(
             "`{}` must be {wanted}, not {}",
             self.name,
@@ -220,7 +222,7 @@ impl<'a> Field<'a> {
     /// It is no table, or has another key.
     pub fn table(&self, allowed: &[&str]) -> Result<Table<'a>, Problem> {
         let table = self.free_table()?;
-        table.only(allowed)?;
+        table.only(&[("", allowed)])?;
         Ok(table)
     }
 
@@ -274,23 +276,26 @@ impl<'a> Field<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Refuses keys that are not allowed.
+    /// Refuses keys that are not allowed. The allowed ones come in groups, each with a word for what its keys are.
     ///
     /// # Errors
     /// There is one.
-    pub fn only(&self, allowed: &[&str]) -> Result<(), Problem> {
-        match self
+    pub fn only(&self, groups: &[(&str, &[&str])]) -> Result<(), Problem> {
+        let allowed = || groups.iter().flat_map(|(_, keys)| keys.iter().copied());
+        let Some(entry) = self
             .entries
             .iter()
-            .find(|entry| !allowed.contains(&entry.key.as_str()))
-        {
-            None => Ok(()),
-            Some(entry) => Err(self
-                .source
-                .problem(&entry.span, format!("unknown key `{}`", entry.key))
-                .help(format!("expected {}", one_of(allowed.iter().copied())))
-                .guess(&entry.key, allowed.iter().copied())),
+            .find(|entry| !allowed().any(|key| key == entry.key))
+        else {
+            return Ok(());
+        };
+        let mut problem = self
+            .source
+            .problem(&entry.span, format!("unknown key `{}`", entry.key));
+        for (group, keys) in groups {
+            problem = problem.help(format!("expected {group}{}", one_of(keys.iter().copied())));
         }
+        Err(problem.guess(&entry.key, allowed()))
     }
 
     /// A problem at the table as a whole.

@@ -16,19 +16,28 @@ pub fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be put in, taken out or changed.
+/// How many letters must be put in, taken out, changed, or changed in place with their neighbour.
 fn distance(from: &[char], to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=from.len()).collect();
-    for (step, letter) in to.chars().enumerate() {
-        let mut left = step + 1;
-        let mut next = vec![left];
-        for (above, (diagonal, own)) in row.iter().skip(1).zip(row.iter().zip(from)) {
-            left = (left + 1)
-                .min(above + 1)
-                .min(diagonal + usize::from(*own != letter));
-            next.push(left);
+    for (step, letter) in to.iter().enumerate() {
+        let mut next = vec![step + 1];
+        for (index, own) in from.iter().enumerate() {
+            let cell =
+                |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX - 1);
+            let mut best = (cell(&next, index) + 1).min(cell(&row, index + 1) + 1);
+            best = best.min(cell(&row, index) + usize::from(own != letter));
+            let swapped = step > 0
+                && index > 0
+                && to.get(step - 1) == Some(own)
+                && from.get(index - 1) == Some(letter);
+            if swapped {
+                best = best.min(cell(&before, index - 1) + 1);
+            }
+            next.push(best);
         }
-        row = next;
+        before = std::mem::replace(&mut row, next);
     }
     row.last().copied().unwrap_or_default()
 }
@@ -40,6 +49,7 @@ mod tests {
     #[test]
     fn a_slip_of_one_letter_is_recognised() {
         assert_eq!(nearest("expct", ["expect", "note"]), Some("expect"));
+        assert_eq!(nearest("ntoe", ["expect", "note"]), Some("note"));
         assert_eq!(nearest("Notes", ["expect", "note"]), Some("note"));
     }
 

@@ -60,16 +60,16 @@ impl Selection {
     ///
     /// # Errors
     /// The first pattern that fits nothing or is no glob.
-    pub fn new<'a>(
+    pub fn new(
         only: &[String],
         skip: &[String],
         set: &Set,
-        ids: impl Iterator<Item = &'a str> + Clone,
+        ids: &[&str],
     ) -> Result<Self, SelectionError> {
         let read = |patterns: &[String]| {
             patterns
                 .iter()
-                .map(|text| pattern(text, set, ids.clone()))
+                .map(|text| pattern(text, set, ids))
                 .collect::<Result<Vec<_>, _>>()
         };
         Ok(Self {
@@ -122,11 +122,7 @@ fn fits(glob: &GlobMatcher, scenario: &Scenario) -> bool {
     glob.is_match(&scenario.id) || glob.is_match(&scenario.file)
 }
 
-fn pattern<'a>(
-    text: &str,
-    set: &Set,
-    ids: impl Iterator<Item = &'a str> + Clone,
-) -> Result<Pattern, SelectionError> {
+fn pattern(text: &str, set: &Set, ids: &[&str]) -> Result<Pattern, SelectionError> {
     let upper = text.to_uppercase();
     let is_area = |id: &str| id.rsplit_once('-').is_some_and(|(area, _)| area == upper);
     // `cancel` could mean both the folder and the area; who writes it as the folder is written means the folder.
@@ -139,9 +135,9 @@ fn pattern<'a>(
     });
     if !is_folder {
         let named: BTreeSet<String> = ids
-            .clone()
-            .filter(|id| *id == upper || is_area(id))
-            .map(str::to_owned)
+            .iter()
+            .filter(|id| **id == upper || is_area(id))
+            .map(|id| (*id).to_owned())
             .collect();
         if !named.is_empty() {
             return Ok(Pattern::Requirements(named));
@@ -168,7 +164,7 @@ fn pattern<'a>(
         return Ok(Pattern::Scenarios(glob));
     }
     let areas = ids
-        .clone()
+        .iter()
         .filter_map(|id| id.rsplit_once('-').map(|(area, _)| area));
     let files = set
         .iter()
@@ -177,7 +173,7 @@ fn pattern<'a>(
         .iter()
         .filter_map(|scenario| scenario.file.split_once('/').map(|(folder, _)| folder));
     let mut near: Vec<String> = [
-        nearest(text, ids),
+        nearest(text, ids.iter().copied()),
         nearest(text, areas),
         nearest(text, folders),
         nearest(text, files),

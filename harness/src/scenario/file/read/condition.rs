@@ -50,7 +50,8 @@ pub(super) fn entries(
 }
 
 fn expect(field: &Field<'_>, covers: &[String], action: &Action) -> Result<Expect, Problem> {
-    let table = field.table(&[&CONDITIONS[..], &OPTIONS[..]].concat())?;
+    let table = field.free_table()?;
+    table.only(&[("a condition: ", &CONDITIONS), ("an option: ", &OPTIONS)])?;
     let mut judged = covers.to_vec();
     if let Some(field) = table.get("for") {
         judged = field.strings()?;
@@ -152,9 +153,12 @@ fn count(field: &Field<'_>) -> Result<Count, Problem> {
             max: Some(number),
         });
     }
-    let table = field
-        .table(&["min", "max"])
-        .map_err(|problem| problem.help("write a whole number, or `{ min = N, max = N }`"))?;
+    if field.free_table().is_err() {
+        return Err(field
+            .wanted("a whole number")
+            .help("or its limits, `{ min = N, max = N }`"));
+    }
+    let table = field.table(&["min", "max"])?;
     limits(&table)
 }
 

@@ -62,6 +62,7 @@ fn scenario(
     table: &Table<'_>,
     known_id: &dyn Fn(&str) -> bool,
 ) -> Result<Scenario, Problem> {
+    let title = table.need("title")?.filled()?.to_owned();
     let covers = covers(table, known_id)?;
     let model = match table.get("model") {
         Some(field) => field.list()?.map(model::reply).collect::<Result<_, _>>()?,
@@ -82,7 +83,7 @@ fn scenario(
     Ok(Scenario {
         id: run.map_or_else(|| id.to_owned(), |run| format!("{id}[{run}]")),
         file: id.to_owned(),
-        title: table.need("title")?.filled()?.to_owned(),
+        title,
         about: table
             .maybe("about", |field| field.filled())?
             .map(str::to_owned),

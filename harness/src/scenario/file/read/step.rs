@@ -79,7 +79,8 @@ const TOOL_STATES: [(&str, ToolState); 5] = [
 
 /// One step, as it is written.
 pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem> {
-    let table = field.table(&[&OPTIONS[..], &ACTIONS[..]].concat())?;
+    let table = field.free_table()?;
+    table.only(&[("an action: ", &ACTIONS), ("an option: ", &OPTIONS)])?;
     let mut actions = table.fields().filter(|field| ACTIONS.contains(&field.name));
     let first = actions.next().ok_or_else(|| {
         table
@@ -239,9 +240,10 @@ fn params(field: &Field<'_>) -> Result<Params, Problem> {
     }
     match field.exact()? {
         Some(text) => Ok(Params::Exact(text)),
-        None => field.object().map(Params::Over).map_err(|problem| {
-            problem.help("write the members that differ as a table, `true` for none, or all parameters as `{ json = '…' }`")
-        }),
+        None if field.free_table().is_ok() => field.object().map(Params::Over),
+        None => Err(field.wanted("a table of parameters").help(
+            "write the members that differ, `true` for none, or all parameters as `{ json = '…' }`",
+        )),
     }
 }
 
@@ -270,10 +272,12 @@ fn prompt(field: &Field<'_>) -> Result<Vec<Value>, Problem> {
             _ => Err(field.problem("a prompt is a list of content blocks")),
         };
     }
-    let table = field.table(&["repeat", "times"]).map_err(|problem| {
-        problem
-            .help("write a text, a list of content blocks, or `{ repeat = \"text\", times = N }`")
-    })?;
+    if field.free_table().is_err() {
+        return Err(field
+            .wanted("a text")
+            .help("or a list of content blocks, or `{ repeat = \"text\", times = N }`"));
+    }
+    let table = field.table(&["repeat", "times"])?;
     let text = table.need("repeat")?.string()?;
     let times = table.need("times")?;
     let most = (16 * 1024 * 1024 / text.len().max(1)) as u64;
