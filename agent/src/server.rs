@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -43,6 +44,7 @@ pub(crate) struct Options {
 /// The agent at work.
 pub(crate) struct Server {
     options: Options,
+    initialized: AtomicBool,
     sessions: Mutex<Sessions>,
     call_ids: Arc<CallIds>,
     /// One turn runs at a time; the others wait here in the order in which they came.
@@ -63,6 +65,7 @@ impl Server {
     pub(crate) fn new(options: Options) -> Arc<Self> {
         Arc::new(Self {
             options,
+            initialized: AtomicBool::new(false),
             sessions: Mutex::default(),
             call_ids: Arc::default(),
             turn_slot: Arc::new(Semaphore::new(1)),
@@ -128,7 +131,12 @@ impl Server {
             Value::Null => Map::new(),
             _ => return responder.respond_with_error(invalid("params must be an object")),
         };
+        let too_early = !self.initialized.load(Ordering::Relaxed);
         match method.as_str() {
+            "authenticate" | "session/new" | "session/prompt" if too_early => {
+                let reason = json!({ "error": "`initialize` comes first" });
+                responder.respond_with_error(Error::invalid_request().data(reason))
+            }
             "initialize" => responder.respond(self.initialize(&params)),
             "authenticate" => responder.respond(json!({})),
             "session/new" => match self.new_session(&params) {
@@ -174,6 +182,7 @@ impl Server {
             _ => "unknown".to_owned(),
         };
         log::acp(format_args!("client {client}, protocol 1"));
+        self.initialized.store(true, Ordering::Relaxed);
         json!({
             "protocolVersion": 1,
             "agentCapabilities": {
