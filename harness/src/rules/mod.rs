@@ -10,6 +10,8 @@ mod judgement;
 mod moment;
 mod path;
 mod quote;
+mod schema;
+mod session;
 #[cfg(test)]
 pub(crate) mod talking;
 mod transport;
