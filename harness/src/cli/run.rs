@@ -69,7 +69,7 @@ pub(super) fn main(arguments: RunArguments) -> Exit {
     };
     let ids = Catalogue::v1().iter().map(|requirement| requirement.id.as_str());
     let ids: Vec<&str> = ids.collect();
-    let selection = match Selection::new(&arguments.only, &arguments.skip, &set, ids.iter().copied()) {
+    let selection = match Selection::new(&arguments.only, &arguments.skip, &set, &ids) {
         Ok(selection) => selection,
         Err(error) => return usage(&error),
     };
