@@ -39,13 +39,19 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return bob::cli::run(arguments.into_iter().skip(1));
     }
     match Arguments::try_parse_from(arguments) {
-        Ok(Arguments { command: Command::Run(run) }) => run::main(run).into(),
-        Ok(Arguments { command: Command::Bob { arguments } }) => {
-            bob::cli::run(std::iter::once(OsString::from("bob")).chain(arguments))
-        }
+        Ok(Arguments {
+            command: Command::Run(run),
+        }) => run::main(run).into(),
+        Ok(Arguments {
+            command: Command::Bob { arguments },
+        }) => bob::cli::run(std::iter::once(OsString::from("bob")).chain(arguments)),
         Err(error) => {
             let _ = error.print();
-            if error.use_stderr() { Exit::Usage.into() } else { Exit::Fine.into() }
+            if error.use_stderr() {
+                Exit::Usage.into()
+            } else {
+                Exit::Fine.into()
+            }
         }
     }
 }

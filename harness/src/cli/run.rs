@@ -53,7 +53,11 @@ pub(super) fn main(arguments: RunArguments) -> Exit {
         Ok(command) => command,
         Err(error) => return usage(&error),
     };
-    let words: Vec<String> = command.words().iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = command
+        .words()
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let profiles = match Profiles::built_in(&known_id) {
         Ok(profiles) => profiles,
         Err(error) => return usage(&error),
@@ -67,13 +71,18 @@ pub(super) fn main(arguments: RunArguments) -> Exit {
         Ok(set) => set,
         Err(error) => return usage(&error),
     };
-    let ids = Catalogue::v1().iter().map(|requirement| requirement.id.as_str());
+    let ids = Catalogue::v1()
+        .iter()
+        .map(|requirement| requirement.id.as_str());
     let ids: Vec<&str> = ids.collect();
     let selection = match Selection::new(&arguments.only, &arguments.skip, &set, &ids) {
         Ok(selection) => selection,
         Err(error) => return usage(&error),
     };
-    let chosen: Vec<&Scenario> = set.iter().filter(|scenario| selection.runs(scenario)).collect();
+    let chosen: Vec<&Scenario> = set
+        .iter()
+        .filter(|scenario| selection.runs(scenario))
+        .collect();
     let known = profile.known.clone();
     let setup = Setup {
         command,
@@ -86,7 +95,10 @@ pub(super) fn main(arguments: RunArguments) -> Exit {
         timeout: Duration::from_secs_f64(arguments.timeout),
         startup_timeout: Duration::from_secs_f64(arguments.startup_timeout),
         slow: 1.0,
-        keep: arguments.keep.clone().unwrap_or_else(|| std::env::temp_dir().join("harness-traces")),
+        keep: arguments
+            .keep
+            .clone()
+            .unwrap_or_else(|| std::env::temp_dir().join("harness-traces")),
         recorded: jiff::Timestamp::now().to_string(),
     };
     let runtime = match tokio::runtime::Runtime::new() {
@@ -98,7 +110,15 @@ pub(super) fn main(arguments: RunArguments) -> Exit {
         futures::stream::iter(chosen)
             .map(|scenario| scenario::run(scenario, &setup))
             .buffer_unordered(arguments.jobs)
-            .inspect(|outcome| eprintln!("{:14} {:6.2}s {} {}", outcome.status, outcome.seconds, outcome.id, outcome.why.join(" | ")))
+            .inspect(|outcome| {
+                eprintln!(
+                    "{:14} {:6.2}s {} {}",
+                    outcome.status,
+                    outcome.seconds,
+                    outcome.id,
+                    outcome.why.join(" | ")
+                )
+            })
             .collect()
             .await
     });
@@ -110,22 +130,44 @@ pub(super) fn main(arguments: RunArguments) -> Exit {
             judgement: outcome.judgement.clone(),
         })
         .collect();
-    let version = outcomes
-        .iter()
-        .find_map(|outcome| outcome.handshake.as_ref()?.pointer("/agentInfo/version")?.as_str().map(str::to_owned));
+    let version = outcomes.iter().find_map(|outcome| {
+        outcome
+            .handshake
+            .as_ref()?
+            .pointer("/agentInfo/version")?
+            .as_str()
+            .map(str::to_owned)
+    });
     let today = jiff::Zoned::now().date().to_string();
     let known = KnownFailures {
         entries: &known,
         version: version.as_deref(),
         today: &today,
     };
-    let scope = if selection.is_everything() { Scope::Whole } else { Scope::Part };
-    let assessment = assess(&pieces, scope, |requirement| selection.judges(&requirement.id), &known);
+    let scope = if selection.is_everything() {
+        Scope::Whole
+    } else {
+        Scope::Part
+    };
+    let assessment = assess(
+        &pieces,
+        scope,
+        |requirement| selection.judges(&requirement.id),
+        &known,
+    );
     for standing in &assessment.standings {
         if standing.state == crate::verdict::State::Fail {
-            println!("{} {} {}", standing.requirement.level.as_str(), standing.requirement.id, standing.requirement.statement);
+            println!(
+                "{} {} {}",
+                standing.requirement.level.as_str(),
+                standing.requirement.id,
+                standing.requirement.statement
+            );
             for sighting in standing.findings.iter().take(3) {
-                println!("    {} ({:?} {:?})", sighting.finding.message, sighting.scenario, sighting.finding.place);
+                println!(
+                    "    {} ({:?} {:?})",
+                    sighting.finding.message, sighting.scenario, sighting.finding.place
+                );
             }
         }
     }

@@ -160,6 +160,13 @@ impl Seen<'_> {
     }
 
     fn error(&self, wanted: &ErrorCondition) -> Result<(), Miss> {
+        if wanted.optional
+            && self
+                .answer
+                .is_none_or(|(_, message)| message.error().is_none())
+        {
+            return Ok(());
+        }
         let (event, message) = self.an_answer()?;
         let Some(error) = message.error() else {
             return Err(self.miss_at(
@@ -176,6 +183,13 @@ impl Seen<'_> {
                 *event,
                 "/error/code",
                 format!("expected error code {}, found {found}", codes.join(" or ")),
+            ));
+        }
+        if let Some(code) = code.filter(|code| wanted.not_codes.contains(code)) {
+            return Err(self.miss_at(
+                *event,
+                "/error/code",
+                format!("expected any error but {code}, found {}", error_of(message)),
             ));
         }
         for (name, pattern) in [("message", &wanted.message), ("data", &wanted.data)] {

@@ -621,18 +621,8 @@ impl<'a> Drive<'a> {
         let Some(sent) = pending.sent else {
             return done;
         };
-        let expects_none = step
-            .expect
-            .iter()
-            .chain(&step.note)
-            .flat_map(|expect| &expect.conditions)
-            .any(|condition| matches!(condition, Condition::Answer(super::file::Answer::None)));
-        let limits = match step.within {
-            Some(seconds) => Limits::exactly(Duration::from_secs_f64(seconds * self.times.slow)),
-            None if sent.method == "initialize" => Limits::exactly(self.times.startup),
-            None if expects_none => Limits::exactly(self.times.quiet),
-            None => Limits::while_progress(self.times.request),
-        };
+        let expects_none = expects_none(step.expect.iter().chain(&step.note));
+        let limits = self.limits(step, expects_none, &sent.method);
         let id = sent.id.clone();
         let session = pending.session.clone();
         let cancel = self.times.cancel;
@@ -670,7 +660,7 @@ impl<'a> Drive<'a> {
             Err(end) => done.missing = Some(end),
         }
         if let (Some(PumpEnd::TimedOut(seconds)), false) = (done.missing, expects_none)
-            && !sent.method.is_empty()
+            && self.connection.talk().client_request(&sent.id).is_some()
         {
             self.connection.give_up(&sent, seconds);
         }
@@ -696,16 +686,23 @@ impl<'a> Drive<'a> {
         done
     }
 
+    /// How long an answer is waited for.
+    fn limits(&self, step: &Step, expects_none: bool, method: &str) -> Limits {
+        match step.within {
+            Some(seconds) => Limits::exactly(Duration::from_secs_f64(seconds * self.times.slow)),
+            None if method == "initialize" => Limits::exactly(self.times.startup),
+            None if expects_none => Limits::exactly(self.times.quiet),
+            None => Limits::while_progress(self.times.request),
+        }
+    }
+
     async fn wait_until(
         &mut self,
         step: &Step,
         until: &Until,
         session: Option<&str>,
     ) -> Result<(), Stop> {
-        let limits = match step.within {
-            Some(seconds) => Limits::exactly(Duration::from_secs_f64(seconds * self.times.slow)),
-            None => Limits::while_progress(self.times.request),
-        };
+        let limits = self.limits(step, false, "");
         // The turn that is waited in may end first: then the state can no longer come.
         let turn_open = |connection: &Connection| {
             session.is_none_or(|session| connection.talk().turn(session).is_some())
@@ -761,7 +758,7 @@ impl<'a> Drive<'a> {
 
     async fn judge_one(&mut self, step: &Step, expect: &Expect, done: &Done) -> Verdict {
         let other = match &expect.to {
-            Some(id) => Some(self.await_other(id).await),
+            Some(id) => Some(self.await_other(step, id, expect).await),
             None => None,
         };
         for condition in &expect.conditions {
@@ -820,9 +817,14 @@ impl<'a> Drive<'a> {
         Verdict::Held
     }
 
-    async fn await_other(&mut self, id: &Value) -> Result<(u64, Message), PumpEnd> {
+    async fn await_other(
+        &mut self,
+        step: &Step,
+        id: &Value,
+        expect: &Expect,
+    ) -> Result<(u64, Message), PumpEnd> {
         let wanted = Id::from_value(id);
-        let limits = Limits::while_progress(self.times.request);
+        let limits = self.limits(step, expects_none([expect]), "");
         let answered = self
             .connection
             .pump(limits, |connection| {
@@ -837,7 +839,9 @@ impl<'a> Drive<'a> {
                 at: Instant::now(),
                 method: String::new(),
             };
-            self.connection.give_up(&sent, seconds);
+            if self.connection.talk().client_request(&sent.id).is_some() {
+                self.connection.give_up(&sent, seconds);
+            }
         }
         answered
     }
@@ -968,6 +972,12 @@ impl<'a> Drive<'a> {
         );
         unmet
     }
+}
+
+/// Whether no answer at all is expected, so that waiting for one is a matter of a quiet period.
+fn expects_none<'e>(expects: impl IntoIterator<Item = &'e Expect>) -> bool {
+    let mut conditions = expects.into_iter().flat_map(|expect| &expect.conditions);
+    conditions.any(|condition| matches!(condition, Condition::Answer(super::file::Answer::None)))
 }
 
 /// Whether a step's own parameters name the session, so that none need be open.
