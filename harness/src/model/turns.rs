@@ -2,7 +2,7 @@
 
 use super::asked::{Asked, Conversation};
 use super::script::{Failure, NamedFailure, Reply, Script};
-use super::side;
+use super::side::{self, Seen};
 
 /// What a request is answered with.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,7 @@ pub(crate) struct Turns {
     failed: Option<(usize, Conversation)>,
     /// Whether the port is closed for the reply at `next`.
     shut: bool,
-    tools_seen: bool,
-    prompt: Option<String>,
+    seen: Seen,
 }
 
 impl Turns {
@@ -38,8 +37,7 @@ impl Turns {
             next: 0,
             failed: None,
             shut: false,
-            tools_seen: false,
-            prompt: None,
+            seen: Seen::default(),
         }
     }
 
@@ -48,10 +46,12 @@ impl Turns {
     /// A failing reply is not used up by a retry: a request with the same number of messages and the same last
     /// message gets the same failure again, until a prompt is noted or the conversation goes on.
     pub(crate) fn take(&mut self, asked: &Asked) -> Turn {
-        if let Some(reason) = side::reason(asked, self.tools_seen, self.prompt.as_deref()) {
+        if let Some(reason) = side::reason(asked, &self.seen)
+            && !(self.was_cut() && !asked.tools.is_empty())
+        {
             return Turn::Side(reason);
         }
-        self.tools_seen |= !asked.tools.is_empty();
+        self.seen.turn(asked);
         let index = match self.failed.take() {
             Some((index, conversation)) if conversation == asked.conversation => index,
             _ => self.next,
@@ -74,7 +74,7 @@ impl Turns {
     pub(crate) fn note_prompt(&mut self, text: &str) {
         self.pass_refused();
         self.failed = None;
-        self.prompt = Some(text.to_owned());
+        self.seen.prompt(text);
         self.shut = self.refuses_next();
     }
 
@@ -107,6 +107,15 @@ impl Turns {
     /// How many replies of the script were used.
     pub(crate) fn used(&self) -> usize {
         self.next + usize::from(self.shut)
+    }
+
+    /// Whether the last reply was cut: then some agents ask the model to go on, in words of their own.
+    fn was_cut(&self) -> bool {
+        let reply = self
+            .failed
+            .as_ref()
+            .and_then(|(index, _)| self.script.get(*index));
+        reply.is_some_and(|reply| reply.fail == Some(Failure::Named(NamedFailure::Cut)))
     }
 
     fn refuses_next(&self) -> bool {
