@@ -46,9 +46,9 @@ impl Turns {
     /// A failing reply is not used up by a retry: a request with the same number of messages and the same last
     /// message gets the same failure again, until a prompt is noted or the conversation goes on.
     pub(crate) fn take(&mut self, asked: &Asked) -> Turn {
-        if let Some(reason) = side::reason(asked, &self.seen)
-            && !(self.was_cut() && !asked.tools.is_empty())
-        {
+        // After a cut some agents ask the model to go on, in words of their own.
+        let goes_on = self.was_cut() && !asked.tools.is_empty();
+        if !goes_on && let Some(reason) = side::reason(asked, &self.seen) {
             return Turn::Side(reason);
         }
         self.seen.turn(asked);
@@ -109,7 +109,7 @@ impl Turns {
         self.next + usize::from(self.shut)
     }
 
-    /// Whether the last reply was cut: then some agents ask the model to go on, in words of their own.
+    /// Whether the last reply was cut, and no prompt came since.
     fn was_cut(&self) -> bool {
         let reply = self
             .failed
