@@ -208,6 +208,26 @@ mod tests {
     }
 
     #[test]
+    fn a_request_to_go_on_after_a_cut_is_a_turn_and_other_words_else_are_not() {
+        let mut turns = Turns::new(script(
+            "[[model]]\nsay = \"a\"\n[[model]]\nfail = \"cut\"\n[[model]]\nsay = \"c\"",
+        ));
+        let user = |words: &str, messages| Asked {
+            last_user: words.into(),
+            ..asked(messages, words)
+        };
+        turns.note_prompt("Tell me");
+        assert_eq!(index(turns.take(&user("Tell me", 1))), Some(0));
+        assert!(matches!(
+            turns.take(&user("Guess what comes", 3)),
+            Turn::Side(_)
+        ));
+        turns.note_prompt("And more");
+        assert_eq!(index(turns.take(&user("And more", 3))), Some(1));
+        assert_eq!(index(turns.take(&user("Please continue", 5))), Some(2));
+    }
+
+    #[test]
     fn a_side_request_leaves_the_script_where_it_is() {
         let mut turns = Turns::new(script("[[model]]\nsay = \"a\"\n[[model]]\nsay = \"b\""));
         assert_eq!(index(turns.take(&asked(1, "a"))), Some(0));
