@@ -579,3 +579,45 @@ fn a_folder_without_scenarios_is_refused() {
         .to_string();
     assert!(said.starts_with("cannot read"), "{said}");
 }
+
+#[test]
+fn the_examples_of_the_reference_are_right() {
+    let reference =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenarios.md"))
+            .unwrap();
+    let examples: Vec<&str> = reference
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|part| part.split("```").next())
+        .collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        scenarios(example);
+    }
+}
+
+#[test]
+fn the_reference_names_every_key() {
+    let reference =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenarios.md"))
+            .unwrap();
+    for wrong in [
+        stepped("zzzz = 1"),
+        stepped("prompt = \"x\"\nexpect.zzzz = 1"),
+        format!("zzzz = 1\n{}", stepped("")),
+    ] {
+        let said = problem(&wrong);
+        let allowed: Vec<&str> = said
+            .lines()
+            .filter(|line| line.contains("= expected"))
+            .flat_map(|line| line.split('`').skip(1).step_by(2))
+            .collect();
+        assert!(allowed.len() > 10, "{said}");
+        for key in allowed {
+            let named = [format!("`{key}"), format!("[{key}]")]
+                .iter()
+                .any(|written| reference.contains(written.as_str()));
+            assert!(named, "docs/scenarios.md does not describe `{key}`");
+        }
+    }
+}

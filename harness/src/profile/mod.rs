@@ -5,7 +5,7 @@ mod read;
 mod registry;
 
 pub use known::Known;
-pub use read::{ProfileError, known_failures, read};
+pub use read::{ProfileError, read, steer};
 pub use registry::Profiles;
 
 /// How to start and steer an agent.

@@ -14,7 +14,7 @@ pub use condition::{
     TextCondition, ToolCallCondition, UpdatesCondition, WorkspaceCondition,
 };
 pub use pattern::{JsonType, Mismatch, Pattern};
-pub use placeholder::{Placeholder, fill, fill_value};
+pub use placeholder::{Placeholder, fill, fill_reply, fill_value};
 pub use read::read;
 pub use scenario::{ClientSettings, Needs, Scenario, StartFolder};
 pub use select::{Selection, SelectionError};

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::model::script::{Call, Calls, Reply, Text};
+
 /// A placeholder that is filled in at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placeholder {
@@ -158,4 +160,152 @@ pub fn fill_value(
         ),
         other => other.clone(),
     })
+}
+
+/// A reply of the scripted model with the placeholders in its texts and calls filled in.
+///
+/// # Errors
+/// As for [`fill`].
+pub fn fill_reply(
+    reply: &Reply,
+    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
+) -> Result<Reply, Placeholder> {
+    Ok(Reply {
+        think: reply
+            .think
+            .as_ref()
+            .map(|text| fill_text(text, value))
+            .transpose()?,
+        say: reply
+            .say
+            .as_ref()
+            .map(|text| fill_text(text, value))
+            .transpose()?,
+        call: match &reply.call {
+            Some(Calls::One(call)) => Some(Calls::One(fill_call(call, value)?)),
+            Some(Calls::Many(calls)) => Some(Calls::Many(
+                calls
+                    .iter()
+                    .map(|call| fill_call(call, value))
+                    .collect::<Result<_, _>>()?,
+            )),
+            None => None,
+        },
+        ..reply.clone()
+    })
+}
+
+fn fill_text(
+    text: &Text,
+    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
+) -> Result<Text, Placeholder> {
+    Ok(match text {
+        Text::Whole(text) => Text::Whole(fill(text, value)?),
+        Text::Chunks(chunks) => Text::Chunks(
+            chunks
+                .iter()
+                .map(|chunk| fill(chunk, value))
+                .collect::<Result<_, _>>()?,
+        ),
+    })
+}
+
+fn fill_call(
+    call: &Call,
+    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
+) -> Result<Call, Placeholder> {
+    let arguments = call
+        .arguments
+        .iter()
+        .map(|(key, argument)| Ok((key.clone(), fill_value(argument, value)?)));
+    let arguments = arguments.collect::<Result<_, Placeholder>>()?;
+    let mut text =
+        |text: &Option<String>| text.as_deref().map(|text| fill(text, value)).transpose();
+    Ok(Call {
+        kind: call.kind.clone(),
+        command: text(&call.command)?,
+        path: text(&call.path)?,
+        content: text(&call.content)?,
+        tool: call.tool.clone(),
+        arguments,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn known(placeholder: &Placeholder) -> Option<Value> {
+        match placeholder {
+            Placeholder::Session(None) => Some(json!("s-1")),
+            Placeholder::Cwd => Some(json!("/w")),
+            Placeholder::Result { step, pointer } if step == "list" && pointer == "/a/0" => {
+                Some(json!({ "n": 1 }))
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_placeholder_alone_becomes_the_value_and_inside_a_text_its_text() {
+        let filled = fill_value(
+            &json!(["{{result:list/a/0}}", "in {{cwd}}/x", { "{{cwd}}": 1 }]),
+            &mut known,
+        );
+        assert_eq!(filled, Ok(json!([{ "n": 1 }, "in /w/x", { "{{cwd}}": 1 }])));
+        assert_eq!(
+            fill("{{result:list/a/0}}", &mut known),
+            Ok("{\"n\":1}".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        assert_eq!(
+            fill("{{cwd}} {{session:b}}", &mut known),
+            Err(Placeholder::Session(Some("b".to_owned())))
+        );
+    }
+
+    #[test]
+    fn braces_of_json_are_plain_text() {
+        for text in [
+            "{{",
+            "{{}}",
+            "{\"a\":{\"b\":{}}}",
+            "{{ session }}",
+            "}}{{",
+            "{{1}}",
+        ] {
+            assert_eq!(fill(text, &mut known), Ok(text.to_owned()), "{text}");
+        }
+        assert_eq!(fill("{{{session}}}", &mut known), Ok("{s-1}".to_owned()));
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_looked_at_again() {
+        let mut twice = |_: &Placeholder| Some(json!("{{cwd}}"));
+        assert_eq!(fill("{{session}}", &mut twice), Ok("{{cwd}}".to_owned()));
+    }
+
+    #[test]
+    fn a_reply_is_filled_in_wherever_it_holds_text() {
+        let call = Call {
+            kind: Some("read".to_owned()),
+            path: Some("{{cwd}}/x".to_owned()),
+            ..Call::default()
+        };
+        let reply = Reply {
+            say: Some(Text::Chunks(vec!["{{cwd}}".to_owned()])),
+            call: Some(Calls::One(call)),
+            ..Reply::default()
+        };
+        let filled = fill_reply(&reply, &mut known).unwrap();
+        assert_eq!(filled.say, Some(Text::Chunks(vec!["/w".to_owned()])));
+        assert!(
+            matches!(filled.call, Some(Calls::One(call)) if call.path.as_deref() == Some("/w/x"))
+        );
+    }
 }
