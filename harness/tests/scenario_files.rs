@@ -215,6 +215,14 @@ fn mistakes_in_expectations_are_shown_at_their_place() {
             "wait = 300\nexpect.answer = \"result\"",
         ),
         (
+            "an answer that is not awaited",
+            "prompt = \"x\"\nawait = false\nexpect.answer = \"result\"",
+        ),
+        (
+            "an unknown status",
+            "prompt = \"x\"\nexpect.toolCall.status = [\"faild\"]",
+        ),
+        (
             "an unknown answer",
             "prompt = \"x\"\nexpect.answer = \"results\"",
         ),
@@ -620,4 +628,19 @@ fn the_reference_names_every_key() {
             assert!(named, "docs/scenarios.md does not describe `{key}`");
         }
     }
+}
+
+#[test]
+fn deep_nesting_is_refused_and_does_no_harm() {
+    for (open, close) in [("[", "]"), ("{a=", "}")] {
+        let deep = format!("title = {}1{}", open.repeat(50_000), close.repeat(50_000));
+        assert!(problem(&deep).starts_with("scenarios/area/name.toml:1:"));
+    }
+    let dotted = format!("title.{}a = 1", "a.".repeat(50_000));
+    assert!(problem(&dotted).starts_with("scenarios/area/name.toml:1:"));
+    let json = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    let blocks = stepped(&format!("prompt.json = '{json}'"));
+    assert!(problem(&blocks).contains("recursion limit"));
+    // Exact parameters are only looked at, so that deep ones can be sent.
+    scenarios(&stepped(&format!("initialize.json = '{json}'")));
 }

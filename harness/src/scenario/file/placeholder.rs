@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use crate::model::script::{Call, Calls, Reply, Text};
-
 /// A placeholder that is filled in at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placeholder {
@@ -130,6 +128,28 @@ pub fn fill(
     Ok(filled)
 }
 
+/// JSON text with its placeholders filled in: a string as it stands inside of quotes, anything else as JSON.
+///
+/// # Errors
+/// As for [`fill`].
+pub fn fill_json_text(
+    text: &str,
+    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
+) -> Result<String, Placeholder> {
+    fill(text, &mut |placeholder| {
+        value(placeholder).map(|value| match value {
+            Value::String(_) => {
+                let quoted = value.to_string();
+                let inner = quoted
+                    .strip_prefix('"')
+                    .and_then(|rest| rest.strip_suffix('"'));
+                Value::String(inner.unwrap_or_default().to_owned())
+            }
+            other => other,
+        })
+    })
+}
+
 /// A JSON value with the placeholders in its strings (not in its keys) filled in. A string that is nothing but one
 /// placeholder becomes the value itself.
 ///
@@ -159,75 +179,6 @@ pub fn fill_value(
                 .collect::<Result<_, Placeholder>>()?,
         ),
         other => other.clone(),
-    })
-}
-
-/// A reply of the scripted model with the placeholders in its texts and calls filled in.
-///
-/// # Errors
-/// As for [`fill`].
-pub fn fill_reply(
-    reply: &Reply,
-    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
-) -> Result<Reply, Placeholder> {
-    Ok(Reply {
-        think: reply
-            .think
-            .as_ref()
-            .map(|text| fill_text(text, value))
-            .transpose()?,
-        say: reply
-            .say
-            .as_ref()
-            .map(|text| fill_text(text, value))
-            .transpose()?,
-        call: match &reply.call {
-            Some(Calls::One(call)) => Some(Calls::One(fill_call(call, value)?)),
-            Some(Calls::Many(calls)) => Some(Calls::Many(
-                calls
-                    .iter()
-                    .map(|call| fill_call(call, value))
-                    .collect::<Result<_, _>>()?,
-            )),
-            None => None,
-        },
-        ..reply.clone()
-    })
-}
-
-fn fill_text(
-    text: &Text,
-    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
-) -> Result<Text, Placeholder> {
-    Ok(match text {
-        Text::Whole(text) => Text::Whole(fill(text, value)?),
-        Text::Chunks(chunks) => Text::Chunks(
-            chunks
-                .iter()
-                .map(|chunk| fill(chunk, value))
-                .collect::<Result<_, _>>()?,
-        ),
-    })
-}
-
-fn fill_call(
-    call: &Call,
-    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
-) -> Result<Call, Placeholder> {
-    let arguments = call
-        .arguments
-        .iter()
-        .map(|(key, argument)| Ok((key.clone(), fill_value(argument, value)?)));
-    let arguments = arguments.collect::<Result<_, Placeholder>>()?;
-    let mut text =
-        |text: &Option<String>| text.as_deref().map(|text| fill(text, value)).transpose();
-    Ok(Call {
-        kind: call.kind.clone(),
-        command: text(&call.command)?,
-        path: text(&call.path)?,
-        content: text(&call.content)?,
-        tool: call.tool.clone(),
-        arguments,
     })
 }
 
@@ -262,6 +213,19 @@ mod tests {
     }
 
     #[test]
+    fn in_json_text_a_string_is_escaped() {
+        let mut quoted = |_: &Placeholder| Some(json!("a\"b"));
+        assert_eq!(
+            fill_json_text(r#"{"cwd":"{{cwd}}"}"#, &mut quoted),
+            Ok(r#"{"cwd":"a\"b"}"#.to_owned())
+        );
+        assert_eq!(
+            fill_json_text(r#"{"x":{{result:list/a/0}}}"#, &mut known),
+            Ok(r#"{"x":{"n":1}}"#.to_owned())
+        );
+    }
+
+    #[test]
     fn what_is_not_known_is_named() {
         assert_eq!(
             fill("{{cwd}} {{session:b}}", &mut known),
@@ -288,24 +252,5 @@ mod tests {
     fn what_is_filled_in_is_not_looked_at_again() {
         let mut twice = |_: &Placeholder| Some(json!("{{cwd}}"));
         assert_eq!(fill("{{session}}", &mut twice), Ok("{{cwd}}".to_owned()));
-    }
-
-    #[test]
-    fn a_reply_is_filled_in_wherever_it_holds_text() {
-        let call = Call {
-            kind: Some("read".to_owned()),
-            path: Some("{{cwd}}/x".to_owned()),
-            ..Call::default()
-        };
-        let reply = Reply {
-            say: Some(Text::Chunks(vec!["{{cwd}}".to_owned()])),
-            call: Some(Calls::One(call)),
-            ..Reply::default()
-        };
-        let filled = fill_reply(&reply, &mut known).unwrap();
-        assert_eq!(filled.say, Some(Text::Chunks(vec!["/w".to_owned()])));
-        assert!(
-            matches!(filled.call, Some(Calls::One(call)) if call.path.as_deref() == Some("/w/x"))
-        );
     }
 }
