@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
 use super::output::Bounded;
-use super::{Output, Place};
+use super::{CANCELLED, Output, Place};
 
 /// Time that a command has between the request to end and its end.
 const GRACE: Duration = Duration::from_millis(50);
@@ -111,7 +111,8 @@ async fn end_all(child: &mut Child, place: &Place<'_>) {
     place.processes.signal(Signal::SIGTERM);
     let _ = timeout(GRACE, child.wait()).await;
     place.processes.signal(Signal::SIGKILL);
-    let _ = child.wait().await;
+    // Not for ever: a process in the hands of a broken device cannot be killed.
+    let _ = timeout(GRACE, child.wait()).await;
 }
 
 fn finished(mut text: String, end: &End, limit: Duration) -> Output {
@@ -123,7 +124,7 @@ fn finished(mut text: String, end: &End, limit: Duration) -> Output {
             (None, None) => "[ended]".to_owned(),
         },
         End::TimedOut => format!("[ended after {} s, the time limit]", limit.as_secs()),
-        End::Cancelled => "[cancelled]".to_owned(),
+        End::Cancelled => CANCELLED.to_owned(),
         End::Lost(error) => format!("[lost: {error}]"),
     };
     if !text.is_empty() && !text.ends_with('\n') {
