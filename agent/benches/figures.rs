@@ -13,9 +13,11 @@ fn main() -> ExitCode {
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
+    let [by_clock, by_processor_time] = chunks_per_second();
     let figures = [
         first_reply(),
-        chunks_per_second(),
+        by_clock,
+        by_processor_time,
         memory_while_nobody_reads(),
         exit_after("when idle", None, 100.0),
         exit_after("while an answer streams", Some("stream 100000 1"), 100.0),
@@ -121,6 +123,19 @@ impl Bob {
         ));
     }
 
+    /// What bob has used of the processor so far; the kernel counts in hundredths of a second.
+    fn processor_seconds(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .collect();
+        let ticks = |index: usize| fields[index].parse::<f64>().unwrap();
+        (ticks(11) + ticks(12)) / 100.0
+    }
+
     /// A figure of `/proc/<pid>/status` in megabytes.
     fn megabytes(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
@@ -155,18 +170,23 @@ fn first_reply() -> Figure {
     }
 }
 
-fn chunks_per_second() -> Figure {
+/// By the clock, and by the processor time of bob alone, which a busy machine changes less.
+fn chunks_per_second() -> [Figure; 2] {
     let mut bob = Bob::with_session();
     let began = Instant::now();
     bob.prompt(&format!("stream {CHUNKS} 0"));
     bob.wait("stopReason");
-    Figure {
-        name: format!("{CHUNKS} chunks"),
-        value: f64::from(CHUNKS) / began.elapsed().as_secs_f64(),
-        unit: "/s",
-        limit: 100_000.0,
-        at_least: true,
-    }
+    let times = [began.elapsed().as_secs_f64(), bob.processor_seconds()];
+    ["clock", "processor time"].map(|measure| {
+        let seconds = times[usize::from(measure != "clock")];
+        Figure {
+            name: format!("{CHUNKS} chunks, by {measure}"),
+            value: f64::from(CHUNKS) / seconds,
+            unit: "/s",
+            limit: 100_000.0,
+            at_least: true,
+        }
+    })
 }
 
 fn memory_while_nobody_reads() -> Figure {
