@@ -174,6 +174,7 @@ impl Turn<'_> {
                 Some(Some(Ok(fragment))) => fragment,
             };
             match fragment {
+                Fragment::Text(part) if part.is_empty() => {}
                 Fragment::Text(part) => {
                     self.send(update::agent_text(&part)).await;
                     text.push_str(&part);
