@@ -3,7 +3,10 @@
 //! A rule sees events and the state of the conversation so far; it never sees a process, a file or a clock.
 
 mod areas;
+mod auth;
 mod conversation;
+mod error;
+mod init;
 mod jsonrpc;
 mod judge;
 mod judgement;
