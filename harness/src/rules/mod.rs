@@ -4,12 +4,16 @@
 
 mod areas;
 mod auth;
+mod commands;
+mod config;
 mod conversation;
 mod error;
+mod fs;
 mod init;
 mod jsonrpc;
 mod judge;
 mod judgement;
+mod mode;
 mod moment;
 mod path;
 mod quote;
@@ -17,6 +21,7 @@ mod schema;
 mod session;
 #[cfg(test)]
 pub(crate) mod talking;
+mod terminal;
 mod transport;
 
 pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};
