@@ -1,6 +1,9 @@
 //! The list of all rules, one per area. A new area is one line here.
 
-use super::{Rule, auth, commands, config, error, fs, init, jsonrpc, mode, schema, session, terminal, transport};
+use super::{
+    Rule, auth, commands, config, elicit, error, ext, fs, init, jsonrpc, mode, schema, session,
+    terminal, transport,
+};
 
 /// A fresh instance of every rule.
 pub(super) fn all() -> Vec<Box<dyn Rule>> {
@@ -16,6 +19,8 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(mode::Modes::default()),
         Box::new(fs::Files::default()),
         Box::new(terminal::Terminals::default()),
+        Box::new(elicit::Elicitations::default()),
+        Box::new(ext::Extensions::default()),
         Box::new(error::Errors),
         // Gathers what the others found, so it is the last.
         Box::new(init::LeftOut),

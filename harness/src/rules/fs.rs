@@ -78,9 +78,12 @@ impl Rule for Files {
             .and_then(|params| params.get("path"))
             .and_then(Value::as_str)
         {
-            out.check(ABSOLUTE, is_absolute(path), moment.at("/params/path"), || {
-                format!("the path {} is not absolute, which it must be", quote(path))
-            });
+            out.check(
+                ABSOLUTE,
+                is_absolute(path),
+                moment.at("/params/path"),
+                || format!("the path {} is not absolute, which it must be", quote(path)),
+            );
         }
         if method == READ {
             lines(moment, params, out);
@@ -217,7 +220,8 @@ mod tests {
         let judgement = after_opening(&format!(
             "{}\n{}",
             call(READ, "s1", r#""path":"/work/a","line":1"#),
-            call(WRITE, "s1", r#""path":"C:\\work\\a","content":"""#).replace("\"id\":0", "\"id\":1")
+            call(WRITE, "s1", r#""path":"C:\\work\\a","content":"""#)
+                .replace("\"id\":0", "\"id\":1")
         ));
         assert!(of_area(&judgement).is_empty());
         assert_eq!(judgement.get(ABSOLUTE).unwrap().passes, 2);
@@ -230,7 +234,11 @@ mod tests {
     fn what_was_not_offered_may_not() {
         let read = call(READ, "s1", r#""path":"/work/a""#);
         let write = call(WRITE, "s1", r#""path":"/work/a","content":"""#);
-        for fs in ["{}", "null", r#"{"readTextFile":false,"writeTextFile":true}"#] {
+        for fs in [
+            "{}",
+            "null",
+            r#"{"readTextFile":false,"writeTextFile":true}"#,
+        ] {
             assert_eq!(
                 of_area(&offered(fs, &read)),
                 [(READ_OFFERED, 5, "/method".to_owned())],
@@ -268,7 +276,11 @@ mod tests {
     fn line_zero_fails_and_limit_zero_is_noted() {
         let zero = after_opening(&call(READ, "s1", r#""path":"/work/a","line":0"#));
         assert_eq!(of_area(&zero), [(LINE, 4, "/params/line".to_owned())]);
-        let none = after_opening(&call(READ, "s1", r#""path":"/work/a","line":null,"limit":0"#));
+        let none = after_opening(&call(
+            READ,
+            "s1",
+            r#""path":"/work/a","line":null,"limit":0"#,
+        ));
         assert!(of_area(&none).is_empty());
         assert_eq!(none.get(LINE).unwrap().notes.len(), 1);
     }
@@ -277,7 +289,11 @@ mod tests {
     fn a_line_that_is_no_number_is_a_matter_of_shape() {
         let judgement = after_opening(&call(READ, "s1", r#""path":"/work/a","line":-1"#));
         assert!(of_area(&judgement).is_empty());
-        assert!(failed(&judgement).iter().any(|(id, ..)| *id == "JSONRPC-11"));
+        assert!(
+            failed(&judgement)
+                .iter()
+                .any(|(id, ..)| *id == "JSONRPC-11")
+        );
     }
 
     #[test]

@@ -81,9 +81,10 @@ impl Rule for Terminals {
                 && let Some(session) = &open.session
             {
                 self.overdue.retain(|overdue| overdue.session != *session);
-                let terminals = self.terminals.remove(session).unwrap_or_default();
-                for terminal in terminals.values().filter(|it| !it.released) {
+                let terminals = self.terminals.get_mut(session).into_iter().flatten();
+                for (_, terminal) in terminals.filter(|(_, it)| !it.released) {
                     left(terminal, "when its session was closed", out);
+                    terminal.released = true;
                 }
             }
         } else if let Some(call) = message
@@ -138,7 +139,12 @@ impl Terminals {
         let (Some(session), Some(result)) = (&open.session, message.result()) else {
             return;
         };
-        let named = |value: &Value| value.get("terminalId").and_then(Value::as_str).map(str::to_owned);
+        let named = |value: &Value| {
+            value
+                .get("terminalId")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
         match open.method.as_str() {
             "terminal/create" => {
                 if let Some(id) = named(result) {
@@ -155,7 +161,9 @@ impl Terminals {
                 self.command_ended(session, named(&open.params));
             }
             "terminal/output"
-                if result.get("exitStatus").is_some_and(|status| !status.is_null()) =>
+                if result
+                    .get("exitStatus")
+                    .is_some_and(|status| !status.is_null()) =>
             {
                 self.command_ended(session, named(&open.params));
             }
@@ -227,7 +235,10 @@ impl Terminals {
         };
         for (id, terminal) in terminals.iter().filter(|(_, it)| !it.released) {
             if !terminal.ended {
-                out.inconclusive(RELEASED, "a command still runs after its turn, which may be meant");
+                out.inconclusive(
+                    RELEASED,
+                    "a command still runs after its turn, which may be meant",
+                );
                 continue;
             }
             let known = self
@@ -258,7 +269,11 @@ impl Terminals {
                 .get_mut(&overdue.session)
                 .and_then(|terminals| terminals.get_mut(&overdue.terminal))
             {
-                left(terminal, "at the end of the turn, though its command had ended", out);
+                left(
+                    terminal,
+                    "at the end of the turn, though its command had ended",
+                    out,
+                );
                 terminal.released = true;
             }
         }
@@ -417,7 +432,10 @@ mod tests {
             );
         }
         for end in [">x\n! 9\n<x\nexit 137", "", ">x"] {
-            assert!(of_area(&with(&format!("{CREATE}{DONE}\n{end}"))).is_empty(), "{end}");
+            assert!(
+                of_area(&with(&format!("{CREATE}{DONE}\n{end}"))).is_empty(),
+                "{end}"
+            );
         }
     }
 
