@@ -252,6 +252,11 @@ fn mentions_meta(value: &Value) -> bool {
     }
 }
 
+/// Whether a member is none that the protocol gives a type: a free-form value, or a map with names of the agent's choice.
+fn is_free(name: &str, value: &Value) -> bool {
+    FREE.contains(&name) || (name == "env" && value.is_object())
+}
+
 /// Gives each `_meta` of the protocol's own with its path.
 fn walk(members: &Map<String, Value>, path: &mut String, give: &mut impl FnMut(&str, &Value)) {
     for (name, value) in members {
@@ -260,7 +265,7 @@ fn walk(members: &Map<String, Value>, path: &mut String, give: &mut impl FnMut(&
         path.push_str(&name.replace('~', "~0").replace('/', "~1"));
         if name == "_meta" {
             give(path, value);
-        } else if !FREE.contains(&name.as_str()) && !(name == "env" && value.is_object()) {
+        } else if !is_free(name, value) {
             match value {
                 Value::Object(members) => walk(members, path, give),
                 Value::Array(items) => {
