@@ -1,1 +1,36 @@
-//! The reference agent.
+//! The reference agent: a small, bash-first coding agent that speaks the Agent Client Protocol.
+//!
+//! `bob` serves ACP version 1 over stdin and stdout. Its behaviour on the wire is fixed to the
+//! letter, so that a recording of it can be compared with a later one.
+//!
+//! Where to look:
+//!
+//! * [`cli`]: arguments, and the entry that another binary can embed;
+//! * `transport`: lines to messages and back, with back-pressure;
+//! * `server`: one function per ACP method;
+//! * `session`, `turn`, `history`, `compact`: what a prompt does;
+//! * `tools`, `permission`: what the model can do, and who is asked first;
+//! * `model`: the two models.
+
+mod attachments;
+pub mod cli;
+mod client;
+mod compact;
+mod history;
+mod log;
+mod model;
+mod permission;
+mod prompt;
+mod server;
+mod session;
+mod settings;
+mod skills;
+mod slash;
+mod surface;
+mod system_prompt;
+mod tools;
+mod transport;
+mod turn;
+mod update;
+
+pub use surface::Surface;

@@ -2,8 +2,15 @@
 //!
 //! Everything that judges takes a trace and returns findings; only the edges touch processes, sockets and files.
 
+pub mod agent;
+pub mod cli;
+pub mod client;
 pub mod model;
+pub mod profile;
 pub mod rules;
+pub mod scenario;
+pub mod source;
 pub mod spec;
 pub mod trace;
+pub mod verdict;
 pub mod wire;

@@ -1,3 +1,7 @@
 //! The command line of the harness.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    acp_harness::cli::main(std::env::args_os())
+}

@@ -1,3 +1,22 @@
 //! The scripted model: a model server on loopback whose replies a scenario dictates.
+//!
+//! One script serves every interface. What a request asks is read into a neutral form (`asked`), the script and the
+//! rules about side requests say which reply it gets (`turns`, `side`), the reply becomes neutral pieces (`reply`,
+//! with tool calls mapped to the agent's own tools by `tools`), and only the interface (`openai`) knows how requests
+//! and pieces look on the wire. `server`, `door` and `exchange` move the bytes.
 
+mod asked;
+mod door;
+mod exchange;
+mod known;
+mod openai;
+mod reply;
 pub mod script;
+mod server;
+mod side;
+mod state;
+mod tools;
+mod turns;
+
+pub use server::ModelServer;
+pub use state::{ModelState, Unmapped};

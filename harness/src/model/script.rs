@@ -28,7 +28,7 @@ pub struct Reply {
     /// Milliseconds to wait before the first byte.
     #[serde(default)]
     pub wait: Option<u64>,
-    /// Fail instead of replying, or after the text.
+    /// Fail instead of replying, or (`cut`) after the text; `cut` sends no calls.
     #[serde(default)]
     pub fail: Option<Failure>,
     /// Token counts to report; small fixed ones if absent.
@@ -38,7 +38,7 @@ pub struct Reply {
 
 /// A text, whole or in given chunks.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a list of texts")]
 pub enum Text {
     /// One text, cut into a few chunks as the server likes.
     Whole(String),
@@ -48,7 +48,10 @@ pub enum Text {
 
 /// One call or several.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a call or a list of calls, each with `kind` and `command`, `path` or `content`, or with `tool` and `arguments`"
+)]
 pub enum Calls {
     /// One call.
     One(Call),
@@ -82,11 +85,16 @@ pub struct Call {
 
 /// How a reply fails.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected \"cut\", \"refused\" or { status = NUMBER, message = TEXT }"
+)]
 pub enum Failure {
     /// `cut` (the stream breaks off after the text) or `refused` (the connection is refused).
     Named(NamedFailure),
-    /// An HTTP error status with the interface's own error body.
+    /// An HTTP error status with the interface's own error body, instead of anything else. A retry of the same
+    /// request gets the same failure again and uses up no reply.
     Status {
         /// The status, such as 429.
         status: u16,
@@ -97,6 +105,9 @@ pub enum Failure {
 }
 
 /// Failures without parameters.
+///
+/// `refused` lasts from the prompt it is meant for (or from the tool call of the reply before it) until the next
+/// prompt is sent or a step releases it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NamedFailure {
@@ -114,4 +125,110 @@ pub struct Usage {
     pub input: u64,
     /// Tokens of the reply.
     pub output: u64,
+}
+
+impl Reply {
+    /// What is wrong with this reply, though its form is right: one sentence for the scenario's author.
+    pub fn problem(&self) -> Option<String> {
+        if let Some(Failure::Status { status, .. }) = &self.fail
+            && !(400..=599).contains(status)
+        {
+            return Some(format!(
+                "`fail` has status {status}, expected an error status from 400 to 599"
+            ));
+        }
+        match &self.call {
+            None => None,
+            Some(Calls::One(call)) => call.problem(),
+            Some(Calls::Many(calls)) => calls.iter().find_map(Call::problem),
+        }
+    }
+}
+
+impl Call {
+    /// What is wrong with this call, though its form is right: one sentence for the scenario's author.
+    pub fn problem(&self) -> Option<String> {
+        let kind = match (&self.kind, &self.tool) {
+            (Some(kind), None) => kind.as_str(),
+            (None, Some(_)) => return None,
+            (Some(kind), Some(tool)) => {
+                return Some(format!(
+                    "a call has both kind `{kind}` and tool `{tool}`, expected one of them"
+                ));
+            }
+            (None, None) => {
+                return Some("a call has neither `kind` nor `tool`, expected one of them".into());
+            }
+        };
+        let missing = match kind {
+            "execute" => self.command.is_none().then_some("command"),
+            "read" => self.path.is_none().then_some("path"),
+            "edit" if self.path.is_none() => Some("path"),
+            "edit" => self.content.is_none().then_some("content"),
+            _ => {
+                return Some(format!(
+                    "a call has kind `{kind}`, expected `execute`, `read` or `edit`; name any other tool with `tool`"
+                ));
+            }
+        };
+        missing.map(|member| format!("a call of kind `{kind}` needs `{member}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(toml: &str) -> Result<Reply, String> {
+        toml::from_str(toml).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_member_is_read() {
+        let reply = reply(
+            "think = \"t\"\nsay = [\"a\", \"b\"]\nhold = true\nwait = 5\nfail = \"cut\"\n\
+             usage = { input = 1, output = 2 }\ncall = [{ tool = \"x\", arguments = { a = 1 } }]",
+        )
+        .unwrap();
+        assert_eq!(reply.think, Some(Text::Whole("t".into())));
+        assert_eq!(reply.say, Some(Text::Chunks(vec!["a".into(), "b".into()])));
+        assert_eq!(reply.fail, Some(Failure::Named(NamedFailure::Cut)));
+        assert!(matches!(&reply.call, Some(Calls::Many(calls)) if calls.len() == 1));
+        assert_eq!(reply.problem(), None);
+    }
+
+    #[test]
+    fn wrong_forms_are_refused_with_what_is_expected() {
+        for (toml, part) in [
+            ("sya = \"x\"", "unknown field `sya`"),
+            ("say = 1", "a text or a list of texts"),
+            ("fail = \"brake\"", "\"cut\", \"refused\""),
+            (
+                "fail = { status = 500, mesage = \"x\" }",
+                "\"cut\", \"refused\"",
+            ),
+            ("call = { kynd = \"read\" }", "a call or a list of calls"),
+        ] {
+            let error = reply(toml).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_said() {
+        for (toml, part) in [
+            ("fail = { status = 200 }", "status 200"),
+            ("call = {}", "neither"),
+            ("call = { kind = \"read\", tool = \"cat\" }", "both"),
+            ("call = [{ kind = \"execute\" }]", "needs `command`"),
+            (
+                "call = { kind = \"edit\", path = \"x\" }",
+                "needs `content`",
+            ),
+            ("call = { kind = \"fetch\" }", "kind `fetch`"),
+        ] {
+            let problem = reply(toml).unwrap().problem().unwrap();
+            assert!(problem.contains(part), "{problem}");
+        }
+    }
 }

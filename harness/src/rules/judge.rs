@@ -158,7 +158,20 @@ impl Judge {
         for rule in &mut self.rules {
             rule.end(&self.talk, &mut out);
         }
+        self.name_conditions_that_fail();
         (self.judgement, self.talk)
+    }
+
+    /// Says of each requirement whose condition does not hold on this connection which condition that is.
+    fn name_conditions_that_fail(&mut self) {
+        for requirement in Catalogue::v1()
+            .iter()
+            .filter(|requirement| !requirement.when.is_always())
+        {
+            if let Truth::Fails(why) = self.talk.evaluate(&requirement.when) {
+                self.judgement.not_applicable(&requirement.id, why);
+            }
+        }
     }
 
     /// The ids of all requirements that some rule judges.

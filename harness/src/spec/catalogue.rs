@@ -10,6 +10,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::condition::{Condition, ConditionError};
+use super::schema::Schema;
 
 /// Web address of the repository in which the protocol is written.
 const REPOSITORY_HOST: &str = "https://github.com/";
@@ -227,6 +228,12 @@ impl Catalogue {
         &self.revision
     }
 
+    /// The crate and version that the schema beside this catalogue was generated from.
+    #[must_use]
+    pub fn schema_revision(&self) -> &'static str {
+        Schema::v1().revision()
+    }
+
     /// The protocol version that is judged, as in `initialize`.
     #[must_use]
     pub const fn protocol_version(&self) -> u16 {
@@ -343,6 +350,10 @@ mod tests {
         let catalogue = Catalogue::v1();
         assert_eq!(catalogue.protocol_version(), 1);
         assert_eq!(catalogue.revision().len(), 40);
+        assert_eq!(
+            catalogue.schema_revision(),
+            "agent-client-protocol-schema 1.17.0"
+        );
         let count = |level| {
             catalogue
                 .iter()

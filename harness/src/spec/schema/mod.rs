@@ -31,14 +31,12 @@ pub use violation::Violation;
 /// At most so many violations, and so many extra members, are listed for one payload.
 pub const LISTED_AT_MOST: usize = 100;
 
-/// The crate and version whose types the document was generated from.
-const REVISION: &str = "agent-client-protocol-schema 1.17.0";
-
 /// Name under which the document is registered with the validator.
 const ADDRESS: &str = "acp:v1";
 
 /// The definitions of one protocol version.
 pub struct Schema {
+    revision: String,
     definitions: Map<String, Value>,
     registry: Registry<'static>,
     /// Compiled when first used: all of them take longer than a short run.
@@ -82,6 +80,11 @@ impl Schema {
             .and_then(Value::as_object)
             .ok_or("the document has no `$defs`")?
             .clone();
+        let revision = document
+            .get("x-source")
+            .and_then(Value::as_str)
+            .ok_or("the document has no `x-source`")?
+            .to_owned();
         let registry = Registry::new().add(ADDRESS, document)?.prepare()?;
         let uri = jsonschema::options()
             .should_validate_formats(true)
@@ -91,6 +94,7 @@ impl Schema {
             .map(|name| (name.clone(), OnceLock::new()))
             .collect();
         Ok(Self {
+            revision,
             definitions,
             registry,
             validators,
@@ -98,10 +102,11 @@ impl Schema {
         })
     }
 
-    /// The crate and version whose types the schema was generated from.
+    /// The crate and version whose types the schema was generated from, such as
+    /// `agent-client-protocol-schema 1.17.0`.
     #[must_use]
-    pub const fn revision(&self) -> &'static str {
-        REVISION
+    pub fn revision(&self) -> &str {
+        &self.revision
     }
 
     /// The content of a definition.
@@ -187,7 +192,7 @@ impl Schema {
     pub fn update_kinds(&self) -> impl Iterator<Item = &str> {
         self.definition("SessionUpdate")
             .into_iter()
-            .flat_map(|union| union::branches(union))
+            .flat_map(union::branches)
             .filter_map(|branch| union::tag_of(branch, "sessionUpdate"))
     }
 

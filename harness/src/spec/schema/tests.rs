@@ -337,6 +337,17 @@ fn nothing_is_said_about_an_object_whose_form_cannot_be_told() {
 }
 
 #[test]
+fn an_authentication_method_may_name_the_type_that_is_the_default() {
+    let methods =
+        json!({"protocolVersion": 1, "authMethods": [{"type": "agent", "id": "k", "name": "K"}]});
+    assert_eq!(Schema::v1().violations("InitializeResponse", &methods), []);
+    assert_eq!(
+        Schema::v1().extra_members("InitializeResponse", &methods),
+        []
+    );
+}
+
+#[test]
 fn a_null_result_is_tolerated_where_no_member_is_required() {
     for method in [
         "authenticate",

@@ -1,0 +1,153 @@
+//! Arguments, and the entry for this binary and for others that embed the agent.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::log;
+use crate::model::{self, Choice};
+use crate::server::{Options, Server};
+use crate::settings::{self, Settings};
+use crate::surface::Surface;
+use crate::transport::Transport;
+
+/// How long a client that does not read may hold the process back at its end.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
+
+/// Wrong arguments or settings.
+const USAGE: u8 = 2;
+
+/// A small coding agent that serves the Agent Client Protocol on stdin and stdout.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bob",
+    version,
+    after_help = "The openai model is chosen by itself when OPENAI_BASE_URL is set. \
+                  OPENAI_API_KEY is its key. RUST_LOG sets what the protocol library logs."
+)]
+struct Arguments {
+    /// Serve ACP, which bob does anyway; `-acp` means the same
+    #[arg(value_parser = ["acp"])]
+    mode: Option<String>,
+
+    /// The model that answers [default: embedded]
+    #[arg(long, value_enum, value_name = "KIND")]
+    model: Option<settings::Kind>,
+
+    /// The name by which the openai server knows the model
+    #[arg(long, value_name = "NAME")]
+    model_name: Option<String>,
+
+    /// Settings to use in place of bob.toml in each session's folder
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// The wire behaviour to show
+    #[arg(long, value_name = "VERSION", default_value_t)]
+    surface: Surface,
+}
+
+/// Runs `bob` with these arguments, the program's name first, and returns when it is done. Takes
+/// over stdin, stdout and stderr of the process.
+///
+/// Exit codes: 0 after serving, 1 if serving broke, 2 for wrong arguments or settings.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments = arguments.map(|argument| {
+        if argument == "-acp" {
+            OsString::from("acp")
+        } else {
+            argument
+        }
+    });
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            let code = u8::try_from(error.exit_code()).unwrap_or(USAGE);
+            return ExitCode::from(code);
+        }
+    };
+    let settings = match arguments.config.as_deref().map(Settings::read).transpose() {
+        Ok(settings) => settings,
+        Err(error) => {
+            log::line(format_args!("bob: {error}"));
+            return ExitCode::from(USAGE);
+        }
+    };
+    let options = Options {
+        surface: arguments.surface,
+        model: model::Flags {
+            kind: arguments.model,
+            name: arguments.model_name,
+        },
+        model_server: model::Server::from_environment(),
+        settings,
+        home: std::env::var_os("HOME").map(PathBuf::from),
+    };
+    match serve(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            log::line(format_args!("bob: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(options: Options) -> anyhow::Result<()> {
+    log_of_the_sdk();
+    let in_settings = options
+        .settings
+        .as_ref()
+        .map(|settings| settings.model.clone())
+        .unwrap_or_default();
+    log::line(format_args!(
+        "bob {} ({}) — {}",
+        env!("CARGO_PKG_VERSION"),
+        options.surface,
+        Choice::new(&options.model, &in_settings, &options.model_server),
+    ));
+    // One thread: turns are serialised anyway, and the order of tasks is the order of messages.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let (transport, channel) = Transport::start(std::io::stdin(), std::io::stdout())?;
+    let served = runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let told_to_stop = async {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+                () = transport.output_lost.cancelled() => {}
+            }
+        };
+        let server = Server::new(options);
+        server
+            .serve(channel, transport.gate.clone(), told_to_stop)
+            .await
+            .map_err(anyhow::Error::from)
+    });
+    // A peer that closed its end is no fault of ours, however the SDK noticed it.
+    let lost = transport.output_lost.is_cancelled();
+    transport.finish(LAST_OUTPUT);
+    // Not waited for: a tool may hang in a file system that does not answer.
+    runtime.shutdown_background();
+    if lost { Ok(()) } else { served }
+}
+
+/// The SDK logs through `tracing`; warnings are shown unless `RUST_LOG` says otherwise.
+fn log_of_the_sdk() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    // A program that embeds bob may have a subscriber of its own.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .without_time()
+        .try_init();
+}

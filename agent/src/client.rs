@@ -1,0 +1,91 @@
+//! The client at the other end of the wire: what a session sends to it.
+
+use std::sync::Arc;
+
+use agent_client_protocol::{self as acp, JsonRpcMessage, JsonRpcNotification, UntypedMessage, v1};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::transport::Gate;
+
+/// A handle on the client; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Client {
+    connection: v1::ConnectionTo<acp::Client>,
+    gate: Arc<Gate>,
+}
+
+impl Client {
+    pub(crate) fn new(connection: v1::ConnectionTo<acp::Client>, gate: Arc<Gate>) -> Self {
+        Self { connection, gate }
+    }
+
+    /// Waits until one more update may be queued. One update has to follow.
+    pub(crate) async fn ready(&self) {
+        self.gate.enter().await;
+    }
+
+    /// Takes the place for one update without waiting, where nothing may wait.
+    pub(crate) fn owe(&self) {
+        self.gate.enter_now();
+    }
+
+    /// Sends one `session/update`, after [`Self::ready`] or [`Self::owe`]. A client that is gone
+    /// is noticed elsewhere.
+    pub(crate) fn send(&self, session: &Arc<str>, update: Value) {
+        let _ = self.connection.send_notification(SessionUpdate {
+            session: Arc::clone(session),
+            update,
+        });
+    }
+
+    /// Sends a request. The answer is awaited by a task of its own: a turn that stops waiting must
+    /// not make the SDK send `$/cancel_request`, which it does when a waiter is dropped.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> oneshot::Receiver<Result<Value, acp::Error>> {
+        let (tell, answer) = oneshot::channel();
+        let message = UntypedMessage {
+            method: method.to_owned(),
+            params,
+        };
+        let sent = self.connection.send_request(message);
+        tokio::spawn(async move {
+            let _ = tell.send(sent.block_task().await);
+        });
+        answer
+    }
+}
+
+/// A `session/update` notification, written member by member: the SDK's types leave out members
+/// that hold their default, which `bob` always sends.
+#[derive(Clone, Debug)]
+struct SessionUpdate {
+    session: Arc<str>,
+    update: Value,
+}
+
+impl JsonRpcMessage for SessionUpdate {
+    fn matches_method(method: &str) -> bool {
+        method == "session/update"
+    }
+
+    fn method(&self) -> &str {
+        "session/update"
+    }
+
+    fn to_untyped_message(&self) -> Result<UntypedMessage, acp::Error> {
+        Ok(UntypedMessage {
+            method: self.method().to_owned(),
+            params: json!({ "sessionId": &*self.session, "update": self.update }),
+        })
+    }
+
+    fn parse_message(_method: &str, _params: &Value) -> Result<Self, acp::Error> {
+        Err(acp::Error::method_not_found())
+    }
+}
+
+impl JsonRpcNotification for SessionUpdate {}

@@ -1,0 +1,177 @@
+//! The directives that the embedded model obeys, a line each.
+
+use serde_json::{Value, json};
+
+/// What one line of a prompt asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Directive {
+    /// Text, said as it is: `say TEXT`, or a line that is no directive.
+    Say(String),
+    /// `stream N MS`: numbered chunks, some milliseconds apart.
+    Stream { chunks: u64, pause_ms: u64 },
+    /// `think TEXT`.
+    Think(String),
+    /// A tool call.
+    Call {
+        tool: &'static str,
+        arguments: Value,
+    },
+    /// `wait MS`.
+    Wait(u64),
+    /// `fail MESSAGE`.
+    Fail(String),
+    /// `fail-summary MESSAGE`: the next summary fails.
+    FailSummary(String),
+}
+
+/// A directive and how often it is carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Step {
+    pub(crate) directive: Directive,
+    pub(crate) times: u64,
+}
+
+impl Step {
+    /// Whether each time is a tool call, and so ends an answer.
+    pub(crate) fn is_call(&self) -> bool {
+        matches!(self.directive, Directive::Call { .. })
+    }
+}
+
+/// Reads a prompt. Lines that are no directive are echoed, neighbours among them as one text.
+pub(crate) fn parse(prompt: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut echo: Option<String> = None;
+    for line in prompt.lines() {
+        match step(line) {
+            Some(step) => {
+                steps.extend(echo.take().map(said));
+                steps.push(step);
+            }
+            None => match &mut echo {
+                Some(text) => {
+                    text.push('\n');
+                    text.push_str(line);
+                }
+                None => echo = Some(line.to_owned()),
+            },
+        }
+    }
+    steps.extend(echo.map(said));
+    steps
+}
+
+fn said(text: String) -> Step {
+    Step {
+        directive: Directive::Say(text),
+        times: 1,
+    }
+}
+
+fn step(line: &str) -> Option<Step> {
+    let mut rest = line.trim_start();
+    let mut times: u64 = 1;
+    while let Some(repeated) = rest.strip_prefix("repeat ") {
+        let (count, directive) = repeated.split_once(' ')?;
+        times = times.saturating_mul(count.parse().ok()?);
+        rest = directive;
+    }
+    directive(rest).map(|directive| Step { directive, times })
+}
+
+fn directive(line: &str) -> Option<Directive> {
+    let (word, rest) = line.split_once(' ')?;
+    if rest.trim().is_empty() {
+        return None;
+    }
+    let call = |tool, arguments| Directive::Call { tool, arguments };
+    Some(match word {
+        "say" => Directive::Say(rest.to_owned()),
+        "stream" => {
+            let (chunks, pause) = rest.trim().split_once(' ')?;
+            Directive::Stream {
+                chunks: chunks.parse().ok()?,
+                pause_ms: pause.trim().parse().ok()?,
+            }
+        }
+        "think" => Directive::Think(rest.to_owned()),
+        "run" => call("bash", json!({ "command": rest })),
+        "read" => call("read_file", json!({ "path": rest.trim() })),
+        "write" => {
+            let (path, content) = rest
+                .trim_start()
+                .split_once(' ')
+                .unwrap_or((rest.trim(), ""));
+            call("write_file", json!({ "path": path, "content": content }))
+        }
+        "edit" => {
+            let (path, change) = rest.trim_start().split_once(' ')?;
+            let (old, new) = change.split_once(" => ")?;
+            call("edit_file", json!({ "path": path, "old": old, "new": new }))
+        }
+        "skill" => call("read_skill", json!({ "name": rest.trim() })),
+        "wait" => Directive::Wait(rest.trim().parse().ok()?),
+        "fail" => Directive::Fail(rest.to_owned()),
+        "fail-summary" => Directive::FailSummary(rest.to_owned()),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn each_directive_is_read() {
+        let prompt = "say  two  spaces\nstream 3 10\nthink hm\nrun ls -l | wc\nread a b.txt\n\
+                      write a.txt one two\nedit a.txt one => 1 => 2\nskill s\nwait 5\nfail no\n\
+                      fail-summary later";
+        let steps = parse(prompt);
+        let directives: Vec<Directive> = steps.into_iter().map(|step| step.directive).collect();
+        let call = |tool, arguments| Directive::Call { tool, arguments };
+        assert_eq!(
+            directives,
+            [
+                Directive::Say(" two  spaces".into()),
+                Directive::Stream {
+                    chunks: 3,
+                    pause_ms: 10
+                },
+                Directive::Think("hm".into()),
+                call("bash", json!({"command": "ls -l | wc"})),
+                call("read_file", json!({"path": "a b.txt"})),
+                call("write_file", json!({"path": "a.txt", "content": "one two"})),
+                call(
+                    "edit_file",
+                    json!({"path": "a.txt", "old": "one", "new": "1 => 2"})
+                ),
+                call("read_skill", json!({"name": "s"})),
+                Directive::Wait(5),
+                Directive::Fail("no".into()),
+                Directive::FailSummary("later".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_directive_is_echoed_with_its_line_breaks() {
+        let steps = parse("hello\n\n  world\nsay x\nstream many 1\nsay");
+        let texts: Vec<Directive> = steps.into_iter().map(|step| step.directive).collect();
+        assert_eq!(
+            texts,
+            [
+                Directive::Say("hello\n\n  world".into()),
+                Directive::Say("x".into()),
+                Directive::Say("stream many 1\nsay".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_repeated_repeat_multiplies() {
+        let steps = parse("repeat 2 repeat 3 run true");
+        assert_eq!(steps[0].times, 6);
+        assert!(steps[0].is_call());
+    }
+}

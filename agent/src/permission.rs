@@ -1,0 +1,104 @@
+//! Asking the user before a tool runs.
+
+use agent_client_protocol::is_incoming_transport_closed;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::Client;
+use crate::session::Session;
+use crate::tools::Invocation;
+use crate::update;
+
+/// What the user decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Runs the tool.
+    Allow,
+    /// Runs it, and its name is not asked about again in this session.
+    AllowAlways,
+    /// Does not run it.
+    Reject,
+    /// The turn was cancelled, or the client is gone, before there was a decision.
+    Cancelled,
+}
+
+/// An option that the client shows: id, kind and effect. Its name is made by [`option_name`].
+const OPTIONS: [(&str, &str, Decision); 3] = [
+    ("allow", "allow_once", Decision::Allow),
+    ("allow_always", "allow_always", Decision::AllowAlways),
+    ("reject", "reject_once", Decision::Reject),
+];
+
+fn option_name(effect: Decision, tool: &str) -> String {
+    match effect {
+        Decision::Allow => "Allow".to_owned(),
+        Decision::AllowAlways => format!("Allow {tool} for this session"),
+        Decision::Reject | Decision::Cancelled => "Reject".to_owned(),
+    }
+}
+
+/// Asks the client about one tool call. Whatever is no clear consent is a rejection.
+pub(crate) async fn ask(
+    client: &Client,
+    session: &Session,
+    id: &str,
+    call: &Invocation,
+    cancel: &CancellationToken,
+) -> Decision {
+    let options: Vec<Value> = OPTIONS
+        .iter()
+        .map(|(id, kind, effect)| {
+            let name = option_name(*effect, &call.name);
+            json!({ "optionId": id, "name": name, "kind": kind })
+        })
+        .collect();
+    let answer = client.ask(
+        "session/request_permission",
+        json!({
+            "sessionId": &*session.id,
+            "toolCall": update::permission_subject(id, call),
+            "options": options,
+        }),
+    );
+    match cancel.run_until_cancelled(answer).await {
+        None => Decision::Cancelled,
+        Some(Ok(Ok(result))) => decision(&result),
+        Some(Ok(Err(error))) if is_incoming_transport_closed(&error) => Decision::Cancelled,
+        Some(_) => Decision::Reject,
+    }
+}
+
+fn decision(result: &Value) -> Decision {
+    let outcome = result.get("outcome");
+    let member = |name| outcome.and_then(|outcome| outcome.get(name)?.as_str());
+    if member("outcome") != Some("selected") {
+        return Decision::Reject;
+    }
+    OPTIONS
+        .iter()
+        .find(|(id, _, _)| member("optionId") == Some(id))
+        .map_or(Decision::Reject, |(_, _, effect)| *effect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_offered_option_to_allow_is_consent() {
+        let selected = |id: &str| json!({"outcome": {"outcome": "selected", "optionId": id}});
+        assert_eq!(decision(&selected("allow")), Decision::Allow);
+        assert_eq!(decision(&selected("allow_always")), Decision::AllowAlways);
+        for refusal in [
+            selected("reject"),
+            selected("never"),
+            json!({"outcome": {"outcome": "cancelled"}}),
+            json!({"outcome": {"outcome": "approved", "optionId": "allow"}}),
+            json!({"outcome": "selected", "optionId": "allow"}),
+            json!([]),
+            Value::Null,
+        ] {
+            assert_eq!(decision(&refusal), Decision::Reject, "{refusal}");
+        }
+    }
+}

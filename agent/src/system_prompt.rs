@@ -1,0 +1,30 @@
+//! The system prompt of a session.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::skills;
+
+const ROLE: &str = "You are Bob, a coding agent that works in one folder, mostly with the shell. \
+    Use the tools to look at the facts before you answer, change only what was asked for, and say \
+    briefly what you did. A tool call that the user rejected must not be repeated in another form.";
+
+/// The role, the folder, its skills, and its `AGENTS.md`.
+pub(crate) fn of_folder(folder: &Path) -> String {
+    let mut prompt = format!("{ROLE}\n\nThe folder is {}.", folder.display());
+    let skills = skills::of_folder(folder);
+    if !skills.is_empty() {
+        prompt.push_str("\n\nSkills, to be read with read_skill when the subject comes up:");
+        for skill in skills {
+            let _ = write!(prompt, "\n- {}: {}", skill.name, skill.description);
+        }
+    }
+    if let Ok(instructions) = std::fs::read_to_string(folder.join("AGENTS.md")) {
+        let _ = write!(
+            prompt,
+            "\n\nInstructions from AGENTS.md:\n\n{}",
+            instructions.trim_end()
+        );
+    }
+    prompt
+}

@@ -1,0 +1,80 @@
+//! Arguments and exit codes.
+#![allow(clippy::unwrap_used)]
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+fn bob(arguments: &[&str]) -> assert_cmd::assert::Assert {
+    Command::new(env!("CARGO_BIN_EXE_bob"))
+        .args(arguments)
+        .env_remove("OPENAI_BASE_URL")
+        .write_stdin("")
+        .assert()
+}
+
+#[test]
+fn bob_alone_and_in_both_spellings_of_acp_serves() {
+    for arguments in [
+        &[][..],
+        &["acp"],
+        &["-acp"],
+        &["-acp", "--surface", "0.11.0"],
+    ] {
+        bob(arguments)
+            .success()
+            .stdout("")
+            .stderr(contains("(0.11.0) — embedded\n"));
+    }
+}
+
+#[test]
+fn version_and_help_are_said_on_stdout() {
+    bob(&["--version"])
+        .success()
+        .stdout(format!("bob {}\n", env!("CARGO_PKG_VERSION")));
+    bob(&["--help"])
+        .success()
+        .stdout(contains("--model").and(contains("OPENAI_BASE_URL")));
+}
+
+#[test]
+fn a_surface_that_is_not_there_is_refused_with_those_that_are() {
+    bob(&["--surface", "1.0.3"])
+        .code(2)
+        .stdout("")
+        .stderr(contains("there is no surface `1.0.3`; known: 0.11.0"));
+}
+
+#[test]
+fn arguments_that_mean_nothing_are_refused() {
+    bob(&["serve"]).code(2);
+    bob(&["--model", "magic"])
+        .code(2)
+        .stderr(contains("embedded"));
+    bob(&["--port", "1"]).code(2);
+}
+
+#[test]
+fn settings_are_refused_with_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.toml");
+    std::fs::write(&path, "[context]\nwindow = 1\nwidth = 2\n").unwrap();
+    let name = path.to_str().unwrap();
+    bob(&["--config", name])
+        .code(2)
+        .stderr(contains(format!("bob: {name}:3: ")).and(contains("width")));
+    bob(&["--config", "/nowhere/my.toml"])
+        .code(2)
+        .stderr(contains("/nowhere/my.toml: cannot be read"));
+}
+
+#[test]
+fn the_model_of_the_settings_is_in_the_banner() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.toml");
+    std::fs::write(&path, "[model]\nkind = \"openai\"\nname = \"small\"\n").unwrap();
+    bob(&["--config", path.to_str().unwrap()])
+        .success()
+        .stderr(contains("— openai small\n"));
+}

@@ -1,0 +1,69 @@
+//! The growing trace of a live conversation, and the judge that reads along.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::time::Instant;
+
+use crate::rules::{Conversation, Judge, Judgement};
+use crate::trace::{Body, Event, Party, TraceWriter};
+
+/// A trace that is written to a file.
+pub type TraceFile = TraceWriter<BufWriter<File>>;
+
+/// Gives events their place in the trace: file and judge see the same.
+pub(super) struct Log {
+    began: Instant,
+    last_at: f64,
+    trace: Option<TraceFile>,
+    fault: Option<io::Error>,
+    judge: Judge,
+}
+
+impl Log {
+    pub(super) fn new(began: Instant, trace: TraceFile) -> Self {
+        Self {
+            began,
+            last_at: 0.0,
+            trace: Some(trace),
+            fault: None,
+            judge: Judge::new(true),
+        }
+    }
+
+    /// Appends an event and gives its number. A trace that cannot be written any more stops, and the conversation goes on.
+    pub(super) fn write(
+        &mut self,
+        at: Instant,
+        from: Party,
+        body: Body,
+        probe: Option<String>,
+    ) -> u64 {
+        // Two edges may report out of order by a hair; the trace's clock never runs backwards.
+        self.last_at = self
+            .last_at
+            .max(at.saturating_duration_since(self.began).as_secs_f64());
+        let event = Event {
+            at: self.last_at,
+            from,
+            body,
+            probe,
+            redacted: false,
+        };
+        if let Some(trace) = &mut self.trace
+            && let Err(error) = trace.append(&event)
+        {
+            self.trace = None;
+            self.fault = Some(error);
+        }
+        self.judge.see(&event)
+    }
+
+    pub(super) fn talk(&self) -> &Conversation {
+        self.judge.talk()
+    }
+
+    pub(super) fn finish(self) -> (Judgement, Conversation, Option<io::Error>) {
+        let (judgement, talk) = self.judge.finish();
+        (judgement, talk, self.fault)
+    }
+}

@@ -1,0 +1,15 @@
+//! The client side of a live conversation: sends, answers the agent, and writes everything into the trace.
+
+mod answers;
+mod connection;
+mod files;
+mod log;
+mod outgoing;
+mod progress;
+
+pub use answers::{Answers, Asking, FilePolicy, PermissionChoice, Reply};
+pub use connection::{Connection, Finished, Limits, PumpEnd, Sent};
+pub use files::{FileError, SessionFiles};
+pub use log::TraceFile;
+pub use outgoing::Outgoing;
+pub use progress::{Ask, Progress, SessionProgress, ToolProgress, TurnProgress};

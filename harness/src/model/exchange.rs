@@ -1,0 +1,423 @@
+//! One exchange with the model: a request and its reply, told to the trace as it happens.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::{Body as HttpBody, Frame, Incoming};
+use hyper::header::CONTENT_TYPE;
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::sync::{mpsc, oneshot};
+
+use super::asked::Asked;
+use super::openai::{self, ChatReply};
+use super::reply::{Piece, Plan};
+use super::server::Shared;
+use super::side;
+use super::turns::Turn;
+use crate::trace::{Body, Exchange as Event, ExchangeEnd, ExchangePart, Observed, Party};
+
+/// The longest request that is read, in bytes.
+const LONGEST: usize = 64 * 1024 * 1024;
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream; charset=utf-8";
+/// Headers that a reply has beside its type.
+type Headers = &'static [(&'static str, &'static str)];
+/// No connection outlives its reply.
+const CLOSE: Headers = &[("connection", "close")];
+/// A reply that is to be cut does not announce the close: several clients then take any end for the right one.
+const BREAKS: Headers = &[];
+/// With statuses that clients try again, so that a retry does not take minutes: in milliseconds for the clients that
+/// know that header, in seconds for the others. Not zero, which several take for "no advice".
+const RETRY: Headers = &[
+    ("connection", "close"),
+    ("retry-after-ms", "100"),
+    ("retry-after", "1"),
+];
+
+/// Answers one request. An error breaks the connection off without an answer.
+pub(crate) async fn answer(
+    shared: Arc<Shared>,
+    request: Request<Incoming>,
+) -> io::Result<Response<ReplyBody>> {
+    let (head, body) = request.into_parts();
+    let path = head
+        .uri
+        .path_and_query()
+        .map_or("/", |path| path.as_str())
+        .to_owned();
+    let body = match Limited::new(body, LONGEST).collect().await {
+        Ok(body) => Some(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => None,
+        Err(error) => return Err(io::Error::other(error)),
+    };
+    let body = body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let (job, side) = job(&shared, &head.method, head.uri.path(), body.as_deref())?;
+    let (head, answered) = oneshot::channel();
+    let exchange = Exchange {
+        number: shared.number(),
+        shared,
+        head: Some(head),
+        body: None,
+    };
+    let request = ExchangePart::Request {
+        path,
+        body: body.unwrap_or_default(),
+        side: side.map(str::to_owned),
+    };
+    // A task of its own, so that it can still tell that the agent hung up when this connection is gone.
+    tokio::spawn(exchange.run(request, job));
+    answered.await.map_err(io::Error::other)
+}
+
+/// What an exchange has to do.
+enum Job {
+    /// Send one body, of JSON.
+    Send(StatusCode, String),
+    /// Reply to what was asked; `turn` where the reply is one of the script.
+    Reply { asked: Box<Asked>, turn: Turn },
+}
+
+/// What a request is to be answered with, and what it was taken for where it is no turn of the script.
+fn job(
+    shared: &Shared,
+    method: &Method,
+    path: &str,
+    body: Option<&str>,
+) -> io::Result<(Job, Option<&'static str>)> {
+    let error = |status: StatusCode, message: Option<&str>| {
+        Job::Send(status, openai::error(status.as_u16(), message))
+    };
+    let trimmed = path.trim_end_matches('/');
+    let Some(body) = body else {
+        return Ok((
+            error(StatusCode::PAYLOAD_TOO_LARGE, None),
+            Some("too large"),
+        ));
+    };
+    if method == Method::GET && trimmed.ends_with("/models") {
+        let last = shared.memory().model.clone();
+        let list = openai::models(last.as_deref());
+        return Ok((Job::Send(StatusCode::OK, list), Some("models")));
+    }
+    if method == Method::GET
+        && let Some((_, name)) = trimmed.split_once("/models/")
+    {
+        return Ok((
+            Job::Send(StatusCode::OK, openai::model(name)),
+            Some("models"),
+        ));
+    }
+    if method != Method::POST || !trimmed.ends_with("/chat/completions") {
+        let message = format!("{method} {path} is not served here.");
+        return Ok((
+            error(StatusCode::NOT_FOUND, Some(&message)),
+            Some("not served"),
+        ));
+    }
+    let asked = match openai::asked(body) {
+        Ok(asked) => Box::new(asked),
+        Err(message) => {
+            return Ok((
+                error(StatusCode::BAD_REQUEST, Some(&message)),
+                Some("not understood"),
+            ));
+        }
+    };
+    let mut memory = shared.memory();
+    memory.model = Some(asked.model.clone());
+    let turn = memory.turns.take(&asked);
+    let aside = match &turn {
+        Turn::Side(reason) => Some(*reason),
+        _ => None,
+    };
+    shared.state.send_modify(|state| {
+        if aside.is_some() {
+            state.side_requests += 1;
+        } else {
+            state.requests += 1;
+            state.beyond += u64::from(turn == Turn::Beyond);
+            state.remember(body);
+        }
+    });
+    shared.follow(&memory)?;
+    if turn == Turn::Refuse {
+        return Err(io::ErrorKind::ConnectionRefused.into());
+    }
+    Ok((Job::Reply { asked, turn }, aside))
+}
+
+/// The agent hung up.
+struct HungUp;
+
+struct Exchange {
+    number: u64,
+    shared: Arc<Shared>,
+    head: Option<oneshot::Sender<Response<ReplyBody>>>,
+    body: Option<mpsc::Sender<Part>>,
+}
+
+impl Exchange {
+    async fn run(mut self, request: ExchangePart, job: Job) {
+        self.report(request).await;
+        let (sent, turn) = match job {
+            Job::Send(status, body) => (self.send_whole(status, body, CLOSE).await, None),
+            Job::Reply { asked, turn } => {
+                let plan = self.plan(&asked, &turn);
+                (self.reply(&asked, &turn, &plan).await, Some(turn))
+            }
+        };
+        let end = match sent {
+            Ok(end) => end,
+            // Who closes everything at the end of a run is the harness.
+            Err(HungUp) if self.shared.stop.is_cancelled() => ExchangeEnd::Cut,
+            Err(HungUp) => {
+                if matches!(turn, Some(Turn::Reply(..) | Turn::Beyond)) {
+                    self.shared.state.send_modify(|state| state.hung_up += 1);
+                }
+                ExchangeEnd::Cancelled
+            }
+        };
+        self.report(ExchangePart::End(end)).await;
+        if end == ExchangeEnd::Cut
+            && let Some(body) = &self.body
+        {
+            let _ = body.send(Part::Break).await;
+        }
+    }
+
+    fn plan(&self, asked: &Asked, turn: &Turn) -> Plan {
+        let plan = match turn {
+            Turn::Reply(_, reply) => {
+                let folder = self.shared.memory().folder.clone();
+                Plan::of(reply, asked, self.number, folder.as_deref())
+            }
+            Turn::Side(_) => Plan::saying(&side::answer(asked)),
+            Turn::Beyond | Turn::Refuse => Plan::beyond(),
+        };
+        if !plan.unmapped.is_empty() {
+            self.shared
+                .state
+                .send_modify(|state| state.unmapped.extend(plan.unmapped.iter().cloned()));
+        }
+        plan
+    }
+
+    async fn reply(
+        &mut self,
+        asked: &Asked,
+        turn: &Turn,
+        plan: &Plan,
+    ) -> Result<ExchangeEnd, HungUp> {
+        self.wait(Duration::from_millis(plan.wait)).await?;
+        if let Some((status, message)) = &plan.status {
+            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            let again = matches!(status.as_u16(), 408 | 409 | 429 | 500..);
+            let headers = if again { RETRY } else { CLOSE };
+            let body = openai::error(status.as_u16(), message.as_deref());
+            return self.send_whole(status, body, headers).await;
+        }
+        let seconds = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |elapsed| elapsed.as_secs());
+        let mut chat = ChatReply::new(self.number, seconds, asked);
+        let headers = if plan.cut { BREAKS } else { CLOSE };
+        if asked.stream {
+            self.begin(StatusCode::OK, EVENTS, headers).await?;
+            self.send(chat.opening(plan)).await?;
+        } else {
+            self.begin(StatusCode::OK, JSON, headers).await?;
+        }
+        for piece in &plan.pieces {
+            if *piece == Piece::Hold {
+                self.hold().await?;
+            } else if asked.stream
+                && let Some(event) = chat.piece(piece)
+            {
+                self.send(event).await?;
+            }
+        }
+        if plan.cut {
+            if !asked.stream {
+                let whole = chat.whole(plan);
+                let half = whole.chars().count() / 2;
+                self.send(whole.chars().take(half).collect()).await?;
+            }
+            return Ok(ExchangeEnd::Cut);
+        }
+        let mut last = match asked.stream {
+            true => chat.closing(plan),
+            false => vec![chat.whole(plan)],
+        };
+        // Before the agent can see the end: after it the next connection may be one to refuse.
+        let end = last.pop();
+        for event in last {
+            self.send(event).await?;
+        }
+        if let Turn::Reply(index, _) = turn {
+            let mut memory = self.shared.memory();
+            memory.turns.ending(*index);
+            // The port stays as it is if the system refuses; then the connection is broken off instead.
+            let _ = self.shared.follow(&memory);
+        }
+        if let Some(event) = end {
+            self.send(event).await?;
+        }
+        Ok(ExchangeEnd::Complete)
+    }
+
+    /// Waits before the first byte.
+    async fn wait(&mut self, time: Duration) -> Result<(), HungUp> {
+        let Some(head) = &mut self.head else {
+            return Ok(());
+        };
+        tokio::select! {
+            () = head.closed() => Err(HungUp),
+            () = tokio::time::sleep(time) => Ok(()),
+        }
+    }
+
+    /// Keeps the stream open until it is released.
+    async fn hold(&mut self) -> Result<(), HungUp> {
+        let Some(body) = &self.body else {
+            return Ok(());
+        };
+        // The place of the last part is free again as soon as that has been taken to be sent.
+        drop(body.reserve().await.map_err(|_| HungUp)?);
+        self.held(1);
+        let released = tokio::select! {
+            () = body.closed() => Err(HungUp),
+            permit = self.shared.releases.acquire() => {
+                if let Ok(permit) = permit {
+                    permit.forget();
+                }
+                Ok(())
+            }
+        };
+        self.held(-1);
+        released
+    }
+
+    fn held(&self, more: isize) {
+        let mut memory = self.shared.memory();
+        memory.held = memory.held.saturating_add_signed(more);
+        let _ = self.shared.follow(&memory);
+    }
+
+    /// Sends the head of the reply.
+    async fn begin(
+        &mut self,
+        status: StatusCode,
+        content_type: &'static str,
+        headers: Headers,
+    ) -> Result<(), HungUp> {
+        let Some(head) = self.head.take() else {
+            return Ok(());
+        };
+        let (sender, parts) = mpsc::channel(1);
+        let mut response = Response::new(ReplyBody {
+            parts,
+            breaking: false,
+        });
+        *response.status_mut() = status;
+        let all = response.headers_mut();
+        all.insert(
+            CONTENT_TYPE,
+            hyper::header::HeaderValue::from_static(content_type),
+        );
+        for (name, value) in headers {
+            all.insert(*name, hyper::header::HeaderValue::from_static(value));
+        }
+        self.report(ExchangePart::Status(status.as_u16())).await;
+        self.body = Some(sender);
+        head.send(response).map_err(|_| HungUp)
+    }
+
+    /// Sends a piece of the body. It is in the trace before the agent can act on it.
+    async fn send(&mut self, text: String) -> Result<(), HungUp> {
+        let Some(body) = &self.body else {
+            return Ok(());
+        };
+        let place = body.reserve().await.map_err(|_| HungUp)?;
+        self.report(ExchangePart::Chunk(text.clone())).await;
+        place.send(Part::Text(text));
+        Ok(())
+    }
+
+    async fn send_whole(
+        &mut self,
+        status: StatusCode,
+        body: String,
+        headers: Headers,
+    ) -> Result<ExchangeEnd, HungUp> {
+        self.begin(status, JSON, headers).await?;
+        self.send(body).await?;
+        Ok(ExchangeEnd::Complete)
+    }
+
+    /// Tells the trace; once nobody listens, silently not.
+    async fn report(&self, part: ExchangePart) {
+        let event = Observed::now(
+            Party::Model,
+            Body::Model(Event {
+                exchange: self.number,
+                part,
+            }),
+        );
+        if self.shared.stop.is_cancelled() {
+            // What drains the trace may be gone already.
+            let _ = self.shared.out.try_send(event);
+            return;
+        }
+        tokio::select! {
+            _ = self.shared.out.send(event) => {}
+            () = self.shared.stop.cancelled() => {}
+        }
+    }
+}
+
+/// A part of a reply's body.
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    /// The connection breaks off.
+    Break,
+}
+
+/// The body of a reply, which its exchange writes.
+#[derive(Debug)]
+pub(crate) struct ReplyBody {
+    parts: mpsc::Receiver<Part>,
+    breaking: bool,
+}
+
+impl HttpBody for ReplyBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if self.breaking {
+            return Poll::Ready(Some(Err(io::ErrorKind::ConnectionAborted.into())));
+        }
+        match self.parts.poll_recv(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Ready(Some(Part::Text(text))) => {
+                Poll::Ready(Some(Ok(Frame::data(Bytes::from(text)))))
+            }
+            Poll::Ready(Some(Part::Break)) => {
+                // What came before is written out while the body has nothing to give, and lost after an error.
+                self.breaking = true;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The model server of one scenario.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::door::Door;
+use super::exchange;
+use super::script::Script;
+use super::state::ModelState;
+use super::turns::Turns;
+use crate::trace::Outbox;
+
+/// The key that agents get: it says what it is, and opens nothing.
+const KEY: &str = "sk-harness-no-real-key";
+/// The pause after the system could not give a connection (too many open files).
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+
+/// A scripted model that listens on a port of its own on loopback. Dropping it closes everything.
+///
+/// Every reply closes its connection: so a refused turn really is refused, and a hang-up is never in doubt.
+#[derive(Debug)]
+pub struct ModelServer {
+    shared: Arc<Shared>,
+}
+
+/// What the server, its connections and its exchanges share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) out: Outbox,
+    pub(crate) state: watch::Sender<ModelState>,
+    pub(crate) stop: CancellationToken,
+    /// One permit for each release that no held stream has taken yet.
+    pub(crate) releases: Semaphore,
+    door: Door,
+    exchanges: AtomicU64,
+    memory: Mutex<Memory>,
+}
+
+/// What changes from request to request.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    pub(crate) turns: Turns,
+    pub(crate) folder: Option<PathBuf>,
+    /// The name of the model that was asked for last.
+    pub(crate) model: Option<String>,
+    /// How many streams are held.
+    pub(crate) held: usize,
+}
+
+impl ModelServer {
+    /// Starts to serve a script; each exchange is reported to `out` as it happens, and no longer once `out` is
+    /// closed. Must be called within a Tokio runtime.
+    ///
+    /// # Errors
+    /// No port could be opened on 127.0.0.1.
+    pub fn start(script: Script, out: Outbox) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            out,
+            state: watch::Sender::default(),
+            stop: CancellationToken::new(),
+            releases: Semaphore::new(0),
+            door: Door::open()?,
+            exchanges: AtomicU64::new(0),
+            memory: Mutex::new(Memory {
+                turns: Turns::new(script),
+                folder: None,
+                model: None,
+                held: 0,
+            }),
+        });
+        tokio::spawn(serve(Arc::clone(&shared)));
+        Ok(Self { shared })
+    }
+
+    /// Where it listens: `http://127.0.0.1:PORT`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.shared.door.address())
+    }
+
+    /// The variables by which an agent finds the model.
+    pub fn environment(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([
+            ("OPENAI_BASE_URL".into(), format!("{}/v1", self.base_url())),
+            ("OPENAI_API_KEY".into(), KEY.into()),
+        ])
+    }
+
+    /// What the model was asked and did, as it changes.
+    pub fn watch(&self) -> watch::Receiver<ModelState> {
+        self.shared.state.subscribe()
+    }
+
+    /// The folder of the session: what relative paths are under, and what `{cwd}` stands for.
+    pub fn set_folder(&self, path: &Path) {
+        self.shared.memory().folder = Some(path.to_owned());
+    }
+
+    /// Says that this prompt is about to be sent. To be called before every prompt: a turn whose reply is `refused`
+    /// begins and ends with it, a failure before it is over (the same prompt again is no retry), a release that no
+    /// held stream took is void, and a request that speaks of titles because the prompt does is still a turn.
+    ///
+    /// # Errors
+    /// What the system says when the port cannot be closed or opened again.
+    pub fn note_prompt(&self, text: &str) -> io::Result<()> {
+        self.shared
+            .releases
+            .forget_permits(self.shared.releases.available_permits());
+        let mut memory = self.shared.memory();
+        memory.turns.note_prompt(text);
+        self.shared.follow(&memory)
+    }
+
+    /// Ends a refused turn if there is one; else releases the stream that has been held longest, or, if none is held
+    /// yet, the next one as soon as it comes to its hold.
+    ///
+    /// # Errors
+    /// What the system says when the port cannot be opened again.
+    pub fn release(&self) -> io::Result<()> {
+        let mut memory = self.shared.memory();
+        if memory.turns.pass_refused() {
+            return self.shared.follow(&memory);
+        }
+        self.shared.releases.add_permits(1);
+        Ok(())
+    }
+
+    /// Closes the port and every connection.
+    pub fn stop(&self) {
+        self.shared.door.remove();
+        self.shared.stop.cancel();
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a new exchange, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.exchanges.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Brings the port and the state that others see in step with the place in the script.
+    pub(crate) fn follow(&self, memory: &Memory) -> io::Result<()> {
+        let used = memory.turns.used();
+        let held = memory.held > 0;
+        self.state.send_if_modified(|state| {
+            let changed = state.used != used || state.holding != held;
+            (state.used, state.holding) = (used, held);
+            changed
+        });
+        self.door.set(memory.turns.shut())
+    }
+}
+
+async fn serve(shared: Arc<Shared>) {
+    loop {
+        let accepted = tokio::select! {
+            () = shared.stop.cancelled() => return,
+            accepted = shared.door.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, open)) => {
+                tokio::spawn(connection(Arc::clone(&shared), stream, open));
+            }
+            Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
+        }
+    }
+}
+
+async fn connection(shared: Arc<Shared>, stream: TcpStream, open: CancellationToken) {
+    // Chunks go out as they are written; without this the agent would see them late, at worst.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(|request| exchange::answer(Arc::clone(&shared), request));
+    let mut connection =
+        pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+    // How a connection ends is told by its exchange; a broken one without a request tells nothing.
+    tokio::select! {
+        () = shared.stop.cancelled() => return,
+        _ = connection.as_mut() => return,
+        () = open.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    tokio::select! {
+        () = shared.stop.cancelled() => {}
+        _ = connection => {}
+    }
+}

@@ -1,0 +1,145 @@
+//! Profiles: how a certain agent is started and steered, and its known failures. `docs/profiles.md` describes the file.
+
+mod known;
+mod read;
+mod registry;
+
+pub use known::Known;
+pub use read::{ProfileError, known_failures, read};
+pub use registry::Profiles;
+
+/// How to start and steer an agent.
+///
+/// Texts may hold `{home}` (the agent's home folder), `{cwd}` (the session's folder) and `{model}` (the address of the
+/// scripted model, such as `http://127.0.0.1:40123`, without a path); [`fill`] puts them in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// The name: that of its file.
+    pub name: String,
+    /// One line about the agent.
+    pub about: String,
+    /// Command lines that install it, for people to read; nothing runs them.
+    pub install: Vec<String>,
+    /// The words that start it.
+    pub command: Vec<String>,
+    /// File names of programs that mean this agent in `--agent`, beside the profile's name.
+    pub programs: Vec<String>,
+    /// Environment variables, over those that each agent gets.
+    pub env: Vec<(String, String)>,
+    /// Files that are written before the start.
+    pub files: Vec<ProfileFile>,
+    /// By how much quiet periods and delays are multiplied; 1 for most.
+    pub slow: f64,
+    /// Memory that one process of it takes at most, in MB.
+    pub memory_mb: Option<u64>,
+    /// The versions with which the profile was tried, for people to read.
+    pub versions: Option<String>,
+    /// Failures that are known.
+    pub known: Vec<Known>,
+    /// What its operator allows the harness to do.
+    pub allow: Vec<Consent>,
+    /// The id of the method to authenticate with.
+    pub auth: Option<String>,
+    /// Slash commands that may be tried without harm, without the slash.
+    pub commands: Vec<String>,
+}
+
+impl Default for Profile {
+    /// That of an agent that nothing is known of.
+    fn default() -> Self {
+        Self {
+            name: "default".to_owned(),
+            about: "An agent that has no profile of its own".to_owned(),
+            install: Vec::new(),
+            command: Vec::new(),
+            programs: Vec::new(),
+            env: Vec::new(),
+            files: Vec::new(),
+            slow: 1.0,
+            memory_mb: None,
+            versions: None,
+            known: Vec::new(),
+            allow: Vec::new(),
+            auth: None,
+            commands: Vec::new(),
+        }
+    }
+}
+
+/// A file that an agent needs before it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileFile {
+    /// Where; begins with `{home}/` or `{cwd}/`.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// What an operator can allow, because it may cost or break something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// `logout`, which may drop real credentials.
+    Logout,
+    /// A login that needs a person.
+    Login,
+    /// Modes in which the agent asks for no permission.
+    UnsafeModes,
+}
+
+impl Consent {
+    /// The words for them in a file.
+    pub const WORDS: [(&'static str, Self); 3] = [
+        ("logout", Self::Logout),
+        ("login", Self::Login),
+        ("unsafe-modes", Self::UnsafeModes),
+    ];
+}
+
+/// The text with `{home}`, `{cwd}` and `{model}` filled in. Without a model its placeholder stays.
+#[must_use]
+pub fn fill(text: &str, home: &str, cwd: &str, model: Option<&str>) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    'text: while let Some(open) = rest.find('{') {
+        let (before, tail) = rest.split_at(open);
+        filled.push_str(before);
+        for (name, value) in [
+            ("{home}", Some(home)),
+            ("{cwd}", Some(cwd)),
+            ("{model}", model),
+        ] {
+            if let (Some(after), Some(value)) = (tail.strip_prefix(name), value) {
+                filled.push_str(value);
+                rest = after;
+                continue 'text;
+            }
+        }
+        let (brace, after) = tail.split_at(1);
+        filled.push_str(brace);
+        rest = after;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_in_is_not_looked_at_again() {
+        assert_eq!(
+            fill("{home}/{{cwd}}{x}", "/{cwd}", "/w", None),
+            "/{cwd}/{/w}{x}"
+        );
+    }
+
+    #[test]
+    fn without_a_model_its_place_stays() {
+        assert_eq!(fill("{model}/v1", "/h", "/w", None), "{model}/v1");
+        assert_eq!(
+            fill("{model}/v1", "/h", "/w", Some("http://127.0.0.1:1")),
+            "http://127.0.0.1:1/v1"
+        );
+    }
+}

@@ -1,0 +1,22 @@
+//! The scenario file: its types and its reader. `docs/scenarios.md` describes the format for those who write one.
+
+mod condition;
+mod pattern;
+mod placeholder;
+mod read;
+mod scenario;
+mod select;
+mod set;
+mod step;
+
+pub use condition::{
+    Answer, Condition, Count, ErrorCondition, ExitCondition, Expect, ModelCondition, Otherwise,
+    TextCondition, ToolCallCondition, UpdatesCondition, WorkspaceCondition,
+};
+pub use pattern::{JsonType, Mismatch, Pattern};
+pub use placeholder::{Placeholder, fill, fill_value};
+pub use read::read;
+pub use scenario::{ClientSettings, Needs, Scenario, StartFolder};
+pub use select::{Selection, SelectionError};
+pub use set::{Set, SetError};
+pub use step::{Action, Params, Permission, RawInput, Requests, Split, Step, ToolState, Until};

@@ -1,0 +1,161 @@
+//! `{{name}}` in the strings of a scenario: variables of `[[each]]`, and what is known at run time only.
+
+use serde_json::Value;
+
+/// A placeholder that is filled in at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placeholder {
+    /// `{{session}}`, the id of the step's session, or `{{session:NAME}}`, of another one.
+    Session(Option<String>),
+    /// `{{cwd}}`, the session's folder.
+    Cwd,
+    /// `{{home}}`, the agent's home folder.
+    Home,
+    /// `{{command}}`, the first slash command of the profile's `commands` that the agent has announced, without its slash.
+    /// Where there is none the scenario is inconclusive.
+    Command,
+    /// `{{result:STEP/pointer}}`, a part of the result of the earlier step of that name. Where there is none at run time the
+    /// scenario is inconclusive.
+    Result {
+        /// The step's name.
+        step: String,
+        /// A JSON pointer into the result; empty for all of it.
+        pointer: String,
+    },
+}
+
+impl Placeholder {
+    /// How placeholders are written, for messages.
+    pub const FORMS: &str = "`{{session}}`, `{{session:NAME}}`, `{{cwd}}`, `{{home}}`, `{{command}}`, `{{result:STEP/POINTER}}`";
+
+    /// The placeholder that stands between the braces.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name.split_once(':') {
+            None => match name {
+                "session" => Some(Self::Session(None)),
+                "cwd" => Some(Self::Cwd),
+                "home" => Some(Self::Home),
+                "command" => Some(Self::Command),
+                _ => None,
+            },
+            Some(("session", session)) if !session.is_empty() => {
+                Some(Self::Session(Some(session.to_owned())))
+            }
+            Some(("result", path)) => {
+                let (step, pointer) = path
+                    .find('/')
+                    .map_or((path, ""), |slash| path.split_at(slash));
+                (!step.is_empty()).then(|| Self::Result {
+                    step: step.to_owned(),
+                    pointer: pointer.to_owned(),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    /// As it is.
+    Text(&'a str),
+    /// What stands between two pairs of braces.
+    Name(&'a str),
+}
+
+/// Cuts a text at its placeholders. Braces around anything but a word of letters, digits and `_:/.-` are plain text, so that
+/// JSON in JSON needs no escaping.
+pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let (mut rest, mut from) = (text, 0);
+    while let Some(found) = rest.get(from..).and_then(|tail| tail.find("{{")) {
+        let open = from + found;
+        let name = rest
+            .get(open + 2..)
+            .and_then(|tail| tail.split_once("}}"))
+            .map(|(name, _)| name)
+            .filter(|name| is_name(name));
+        let (Some(name), Some(before)) = (name, rest.get(..open)) else {
+            // The second brace may open a placeholder of its own.
+            from = open + 1;
+            continue;
+        };
+        if !before.is_empty() {
+            parts.push(Part::Text(before));
+        }
+        parts.push(Part::Name(name));
+        rest = rest.get(open + name.len() + 4..).unwrap_or_default();
+        from = 0;
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Text(rest));
+    }
+    parts
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_:/.-~".contains(c))
+}
+
+/// The text with its placeholders filled in. What `value` returns for one is put in as text: a string as it is, anything
+/// else as JSON.
+///
+/// # Errors
+/// The first placeholder that `value` knows nothing for.
+pub fn fill(
+    text: &str,
+    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
+) -> Result<String, Placeholder> {
+    let mut filled = String::with_capacity(text.len());
+    for part in parts(text) {
+        match part {
+            Part::Text(text) => filled.push_str(text),
+            Part::Name(name) => match Placeholder::parse(name) {
+                None => filled.push_str(&format!("{{{{{name}}}}}")),
+                Some(placeholder) => match value(&placeholder) {
+                    Some(Value::String(text)) => filled.push_str(&text),
+                    Some(other) => filled.push_str(&other.to_string()),
+                    None => return Err(placeholder),
+                },
+            },
+        }
+    }
+    Ok(filled)
+}
+
+/// A JSON value with the placeholders in its strings (not in its keys) filled in. A string that is nothing but one
+/// placeholder becomes the value itself.
+///
+/// # Errors
+/// As for [`fill`].
+pub fn fill_value(
+    json: &Value,
+    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
+) -> Result<Value, Placeholder> {
+    Ok(match json {
+        Value::String(text) => match parts(text).as_slice() {
+            [Part::Name(name)] => match Placeholder::parse(name) {
+                Some(placeholder) => value(&placeholder).ok_or(placeholder)?,
+                None => json.clone(),
+            },
+            _ => Value::String(fill(text, value)?),
+        },
+        Value::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|item| fill_value(item, value))
+                .collect::<Result<_, _>>()?,
+        ),
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .map(|(key, item)| Ok((key.clone(), fill_value(item, value)?)))
+                .collect::<Result<_, Placeholder>>()?,
+        ),
+        other => other.clone(),
+    })
+}

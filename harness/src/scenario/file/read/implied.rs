@@ -1,0 +1,121 @@
+//! The steps that a file need not write: `initialize`, and `session/new` for each session that it uses.
+
+use std::collections::BTreeSet;
+
+use serde_json::Map;
+
+use super::check;
+use crate::scenario::file::{Action, Params, Placeholder, Requests, Step};
+use crate::source::{Field, Position, Problem};
+
+/// The steps with the implied ones before those that need them, each with the place it is written at, if it is.
+///
+/// `initialize` is implied at the beginning unless a step does it itself anywhere in the file; `session/new` is implied
+/// right before the first step that needs the session, unless an earlier step opens it.
+pub(super) fn insert<'a>(
+    written: Vec<Step>,
+    fields: impl Iterator<Item = Field<'a>>,
+    implied: bool,
+) -> Result<Vec<(Step, Option<Field<'a>>)>, Problem> {
+    let mut steps = Vec::new();
+    if implied
+        && !written
+            .iter()
+            .any(|step| matches!(step.action, Action::Initialize(_)))
+    {
+        let position = written
+            .first()
+            .map(|step| step.position)
+            .unwrap_or_default();
+        steps.push((
+            step(
+                Action::Initialize(Params::Over(Map::new())),
+                position,
+                "initialize",
+                "",
+            ),
+            None,
+        ));
+    }
+    let mut open = BTreeSet::new();
+    for (own, field) in written.into_iter().zip(fields) {
+        for session in sessions(&own, &field)? {
+            if open.contains(&session) {
+                continue;
+            }
+            if !implied {
+                return Err(field
+                    .problem(format!("no step before this one opens the session `{session}`"))
+                    .help("`implied = false` leaves the opening of sessions to the file: write a step with `new`"));
+            }
+            let new = Action::New {
+                params: Params::Over(Map::new()),
+                opens: session.clone(),
+            };
+            steps.push((
+                step(new, own.position, &format!("new:{session}"), &session),
+                None,
+            ));
+            open.insert(session);
+        }
+        if let Action::New { opens, .. } = &own.action {
+            open.insert(opens.clone());
+        }
+        steps.push((own, Some(field)));
+    }
+    Ok(steps)
+}
+
+/// The sessions whose ids the step needs.
+fn sessions(step: &Step, field: &Field<'_>) -> Result<BTreeSet<String>, Problem> {
+    let mut sessions = BTreeSet::new();
+    if step.action.names_session() && !gives_session(&step.action) {
+        sessions.insert(step.session.clone());
+    }
+    for (_, placeholder) in check::placeholders(field)? {
+        if let Placeholder::Session(name) = placeholder {
+            sessions.insert(name.unwrap_or_else(|| step.session.clone()));
+        }
+    }
+    Ok(sessions)
+}
+
+/// Whether the parameters hold a session id of their own, or are given as a whole.
+fn gives_session(action: &Action) -> bool {
+    match action {
+        Action::Load(params)
+        | Action::Resume(params)
+        | Action::Close(params)
+        | Action::Delete(params)
+        | Action::SetMode(params)
+        | Action::SetConfigOption(params)
+        | Action::Cancel(params) => match params {
+            Params::Over(members) => members.contains_key("sessionId"),
+            Params::Exact(_) => true,
+        },
+        _ => false,
+    }
+}
+
+fn step(action: Action, position: Position, name: &str, session: &str) -> Step {
+    Step {
+        position,
+        implied: true,
+        name: Some(name.to_owned()),
+        action,
+        session: if session.is_empty() {
+            super::step::MAIN.to_owned()
+        } else {
+            session.to_owned()
+        },
+        awaited: true,
+        permission: Vec::new(),
+        requests: Requests::default(),
+        probe: None,
+        id: None,
+        within: None,
+        meta: None,
+        expect: Vec::new(),
+        note: Vec::new(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Reading `[[model]]`.
+
+use crate::model::script::{Call, Calls, Failure, NamedFailure, Reply, Text, Usage};
+use crate::source::{Field, Problem};
+
+/// The most milliseconds that a reply or a step may wait.
+pub(super) const LONGEST_WAIT: u64 = 600_000;
+
+/// One reply.
+pub(super) fn reply(field: Field<'_>) -> Result<Reply, Problem> {
+    let table = field.table(&["think", "say", "call", "hold", "wait", "fail", "usage"])?;
+    Ok(Reply {
+        think: table.maybe("think", text)?,
+        say: table.maybe("say", text)?,
+        call: table.maybe("call", calls)?,
+        hold: table.flag("hold")?,
+        wait: table.maybe("wait", |field| field.count(0..=LONGEST_WAIT))?,
+        fail: table.maybe("fail", failure)?,
+        usage: table.maybe("usage", usage)?,
+    })
+}
+
+fn text(field: Field<'_>) -> Result<Text, Problem> {
+    match field.string() {
+        Ok(text) => Ok(Text::Whole(text.to_owned())),
+        Err(_) => field
+            .strings()
+            .map(Text::Chunks)
+            .map_err(|problem| problem.help("write a text, or a list of its chunks")),
+    }
+}
+
+fn calls(field: Field<'_>) -> Result<Calls, Problem> {
+    match field.list() {
+        Ok(items) => Ok(Calls::Many(items.map(call).collect::<Result<_, _>>()?)),
+        Err(_) => call(field).map(Calls::One),
+    }
+}
+
+fn call(field: Field<'_>) -> Result<Call, Problem> {
+    let table = field.table(&["kind", "command", "path", "content", "tool", "arguments"])?;
+    let text = |name: &str| table.maybe(name, |field| field.string().map(str::to_owned));
+    let call = Call {
+        kind: table
+            .maybe("kind", |field| {
+                field.word(&[("execute", "execute"), ("read", "read"), ("edit", "edit")])
+            })?
+            .map(str::to_owned),
+        command: text("command")?,
+        path: text("path")?,
+        content: text("content")?,
+        tool: text("tool")?,
+        arguments: table
+            .maybe("arguments", |field| field.object())?
+            .unwrap_or_default(),
+    };
+    let wanted = match (call.kind.as_deref(), &call.tool) {
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(field.problem("a call has either `kind` or `tool`"));
+        }
+        (Some("execute"), None) if call.command.is_none() => "`command`",
+        (Some("read"), None) if call.path.is_none() => "`path`",
+        (Some("edit"), None) if call.path.is_none() || call.content.is_none() => {
+            "`path` and `content`"
+        }
+        _ => return Ok(call),
+    };
+    Err(field.problem(format!(
+        "a call of the kind `{}` needs {wanted}",
+        call.kind.as_deref().unwrap_or_default()
+    )))
+}
+
+fn failure(field: Field<'_>) -> Result<Failure, Problem> {
+    if field.string().is_ok() {
+        return field
+            .word(&[
+                ("cut", NamedFailure::Cut),
+                ("refused", NamedFailure::Refused),
+            ])
+            .map(Failure::Named);
+    }
+    let table = field
+        .table(&["status", "message"])
+        .map_err(|problem| problem.help("write `\"cut\"`, `\"refused\"` or `{ status = 429 }`"))?;
+    let status = table.need("status")?.count(400..=599)?;
+    Ok(Failure::Status {
+        status: u16::try_from(status).unwrap_or(500),
+        message: table
+            .maybe("message", |field| field.string())?
+            .map(str::to_owned),
+    })
+}
+
+fn usage(field: Field<'_>) -> Result<Usage, Problem> {
+    let table = field.table(&["input", "output"])?;
+    let most = 0..=1_000_000_000;
+    Ok(Usage {
+        input: table.need("input")?.count(most.clone())?,
+        output: table.need("output")?.count(most)?,
+    })
+}

@@ -1,0 +1,491 @@
+//! Runs one scenario: one agent process, one fresh folder, one scripted model, one trace.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::drive::{Drive, Judged, Stop, Times, Verdict};
+use super::file::{Scenario, StartFolder};
+use super::{Outcome, Reached, Status, check};
+use crate::agent::{
+    AgentProcess, Command, Environment, Folders, Home, Launch, Marker, ModelAccess, Named,
+    Patience, Place, RunFolder, StartError, User, Variables,
+};
+use crate::client::{Answers, Connection, FilePolicy, Finished, SessionFiles, TraceFile};
+use crate::model::ModelServer;
+use crate::profile::Profile;
+use crate::rules::Judgement;
+use crate::spec::{Catalogue, Level};
+use crate::trace::{Body, Event, Header, TraceReader, TraceWriter};
+
+/// How many events may wait between the edges and the driver.
+const INBOX: usize = 1024;
+/// How many of the agent's last lines on stderr are told.
+const STDERR_LINES: usize = 12;
+
+/// What all scenarios of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The agent's command.
+    pub command: Command,
+    /// How it is started and steered.
+    pub profile: Profile,
+    /// The user's own variables.
+    pub user: Variables,
+    /// Whether the user's variables pass to the agent (`--env-all`).
+    pub env_all: bool,
+    /// Which home the agent gets.
+    pub home: Home,
+    /// What `--env` names.
+    pub named: Vec<Named>,
+    /// Whether there is a scripted model.
+    pub scripted_model: bool,
+    /// A request's limit without progress.
+    pub timeout: Duration,
+    /// The limit for the answer to `initialize`.
+    pub startup_timeout: Duration,
+    /// What quiet periods and deliberate delays are multiplied with.
+    pub slow: f64,
+    /// Where traces are kept.
+    pub keep: PathBuf,
+    /// When the run began, in RFC 3339.
+    pub recorded: String,
+}
+
+impl Setup {
+    fn times(&self) -> Times {
+        let slow = self.slow * self.profile.slow;
+        Times {
+            request: self.timeout,
+            startup: self.startup_timeout,
+            cancel: Duration::from_secs(5).mul_f64(slow.max(1.0)),
+            quiet: Duration::from_millis(300).mul_f64(slow),
+            slow,
+        }
+    }
+
+    /// Where the trace of a scenario is kept.
+    fn trace_path(&self, id: &str) -> PathBuf {
+        let name: String = id
+            .chars()
+            .filter_map(|character| match character {
+                '[' => Some('.'),
+                ']' => None,
+                character if character.is_alphanumeric() || "/-_.".contains(character) => {
+                    Some(character)
+                }
+                _ => Some('_'),
+            })
+            .collect();
+        self.keep.join(format!("{name}.jsonl"))
+    }
+}
+
+/// Runs one scenario against the agent of `setup`.
+pub async fn run(scenario: &Scenario, setup: &Setup) -> Outcome {
+    let began = Instant::now();
+    let mut outcome = Outcome {
+        id: scenario.id.clone(),
+        status: Status::Inconclusive,
+        why: Vec::new(),
+        seconds: 0.0,
+        trace: None,
+        judgement: Judgement::new(),
+        handshake: None,
+        reached: Reached::Conversation,
+        stderr: Vec::new(),
+        ending: None,
+        fault: None,
+    };
+    match play(scenario, setup, &mut outcome, began).await {
+        Ok(()) => {}
+        Err(Trouble::Start(error)) => {
+            let why = format!("the agent could not be started: {error}");
+            leave_covers_open(scenario, &mut outcome, &why);
+            outcome.reached = Reached::NotStarted(error);
+        }
+        Err(Trouble::Harness(fault)) => {
+            leave_covers_open(scenario, &mut outcome, &fault);
+            outcome.fault = Some(fault);
+        }
+    }
+    outcome.seconds = began.elapsed().as_secs_f64();
+    outcome
+}
+
+/// What keeps a scenario from being run at all.
+enum Trouble {
+    Start(StartError),
+    Harness(String),
+}
+
+async fn play(
+    scenario: &Scenario,
+    setup: &Setup,
+    outcome: &mut Outcome,
+    began: Instant,
+) -> Result<(), Trouble> {
+    let broken =
+        |what: &str, error: &dyn std::fmt::Display| Trouble::Harness(format!("{what}: {error}"));
+    let folder = RunFolder::new().map_err(|error| broken("no fresh folder for the run", &error))?;
+    let (inbox, seen) = mpsc::channel(INBOX);
+    let model = if setup.scripted_model {
+        let model = ModelServer::start(scenario.model.clone(), inbox.clone())
+            .map_err(|error| broken("no port for the scripted model", &error))?;
+        model.set_folder(folder.workspace());
+        Some(model)
+    } else {
+        None
+    };
+    for (path, text) in &scenario.workspace {
+        folder
+            .write(Place::Workspace, path, text.as_bytes())
+            .map_err(|error| broken("the session's folder", &error))?;
+    }
+    let launch = launch(scenario, setup, &folder, model.as_ref()).map_err(Trouble::Harness)?;
+    let trace_path = setup.trace_path(&scenario.id);
+    let trace = open_trace(&trace_path, &header(scenario, setup))
+        .map_err(|error| broken(&format!("the trace {}", trace_path.display()), &error))?;
+    outcome.trace = Some(trace_path.clone());
+    let files = SessionFiles::open([folder.workspace().to_owned()])
+        .map_err(|error| broken("the session's folder", &error))?;
+    let agent = AgentProcess::start(&launch, inbox.clone()).map_err(Trouble::Start)?;
+    drop(inbox);
+    let answers = Answers::new(files, file_policy(scenario));
+    let watch = model.as_ref().map(ModelServer::watch);
+    let connection = Connection::new(agent, seen, watch, trace, answers, began);
+    let mut drive = Drive::new(
+        scenario,
+        connection,
+        model.as_ref(),
+        (folder.workspace(), folder.home()),
+        &setup.profile,
+        setup.times(),
+    );
+    let stopped = drive.run().await.err();
+    let unmet = drive.unmet();
+    let judged = std::mem::take(&mut drive.judged);
+    let finished = drive.connection.finish(Patience::default()).await;
+    drop(model);
+    conclude(scenario, outcome, stopped, &unmet, judged, finished);
+    if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
+        outcome.stderr = last_stderr(&trace_path);
+    }
+    if let Err(error) = folder.remove() {
+        outcome.fault.get_or_insert(format!(
+            "the folder of the run could not be removed: {error}"
+        ));
+    }
+    Ok(())
+}
+
+/// Puts together what the steps, the needs and the rules say.
+fn conclude(
+    scenario: &Scenario,
+    outcome: &mut Outcome,
+    stopped: Option<Stop>,
+    unmet: &[String],
+    judged: Vec<Judged>,
+    finished: Finished,
+) {
+    outcome.judgement = finished.judgement;
+    outcome.handshake = finished
+        .talk
+        .handshake
+        .as_ref()
+        .map(|handshake| handshake.result.clone());
+    if let Some(error) = finished.trace_fault {
+        outcome.fault = Some(format!(
+            "the trace could not be written to its end: {error}"
+        ));
+    }
+    let applies = |id: &str| {
+        Catalogue::v1().get(id).is_some_and(|requirement| {
+            requirement.when.is_always()
+                || finished.talk.evaluate(&requirement.when) == crate::spec::Truth::Holds
+        })
+    };
+    let blocked = match stopped {
+        None => None,
+        Some(Stop::NotApplicable(why)) => {
+            for id in ids(scenario) {
+                outcome.judgement.not_applicable(id, why.clone());
+            }
+            outcome.status = Status::NotApplicable;
+            outcome.why.push(why);
+            outcome.ending = Some(finished.ending);
+            return;
+        }
+        Some(Stop::NotInitialized(why)) => {
+            outcome.reached = Reached::NotInitialized(why.clone());
+            Some(why)
+        }
+        Some(Stop::Unauthenticated(why)) => {
+            outcome.reached = Reached::Unauthenticated(why.clone());
+            Some(format!("the agent wants to be logged in: {why}"))
+        }
+        Some(Stop::OtherVersion(version)) => {
+            outcome.reached = Reached::OtherVersion(version);
+            Some(format!(
+                "the agent speaks version {version} of the protocol"
+            ))
+        }
+        Some(Stop::NoSession(why) | Stop::Blocked(why)) => Some(why),
+    };
+    let open = blocked
+        .clone()
+        .or_else(|| (!unmet.is_empty()).then(|| unmet.join("; ")));
+    for judged in judged {
+        let verdict = match judged.verdict {
+            Verdict::Left(count) => {
+                let left = &finished.ending.left;
+                if count.holds(left.len() as u64) {
+                    Verdict::Held
+                } else {
+                    let names: Vec<String> = left.iter().map(ToString::to_string).collect();
+                    Verdict::Missed(check::Miss {
+                        message: format!(
+                            "expected {} processes to be left of the agent, there are {}: {}",
+                            check::limits(count),
+                            left.len(),
+                            names.join(", ")
+                        ),
+                        place: None,
+                        gone: false,
+                    })
+                }
+            }
+            verdict => verdict,
+        };
+        for id in judged
+            .expect
+            .covers
+            .iter()
+            .filter_map(|id| id_of(id))
+            .filter(|id| applies(id))
+        {
+            settle(outcome, id, &verdict, judged.noted, open.as_deref());
+        }
+    }
+    if let Some(why) = &open {
+        for id in ids(scenario).filter(|id| applies(id)) {
+            outcome.judgement.inconclusive(id, why.clone());
+        }
+        outcome.why.push(why.clone());
+    }
+    outcome.ending = Some(finished.ending);
+    outcome.status = status(scenario, outcome, open.is_some());
+}
+
+fn settle(
+    outcome: &mut Outcome,
+    id: &'static str,
+    verdict: &Verdict,
+    noted: bool,
+    open: Option<&str>,
+) {
+    let judgement = &mut outcome.judgement;
+    match (verdict, noted, open) {
+        (Verdict::Held, true, _) => judgement.note(id, None, "as noted in the scenario".into()),
+        (Verdict::Missed(miss), true, _) => {
+            judgement.note(id, miss.place.clone(), miss.message.clone())
+        }
+        (Verdict::Open(_) | Verdict::Left(_), true, _) => {}
+        (_, false, Some(_)) => {}
+        (Verdict::Held, false, None) => judgement.pass(id),
+        (Verdict::Missed(miss), false, None) => {
+            if !outcome.why.contains(&miss.message) {
+                outcome.why.push(miss.message.clone());
+            }
+            judgement.fail(id, miss.place.clone(), miss.message.clone());
+        }
+        (Verdict::Open(why), false, None) => {
+            judgement.inconclusive(id, why.clone());
+            if !outcome.why.contains(why) {
+                outcome.why.push(why.clone());
+            }
+        }
+        (Verdict::Left(_), false, None) => {}
+    }
+}
+
+/// A scenario fails by what it covers, and by any `must` that its traffic breaks.
+fn status(scenario: &Scenario, outcome: &Outcome, open: bool) -> Status {
+    let fails = |id: &str| {
+        outcome
+            .judgement
+            .get(id)
+            .is_some_and(|tally| tally.fails > 0)
+    };
+    let level = |id: &str| Catalogue::v1().get(id).map(|requirement| requirement.level);
+    let judged = |id: &str| !matches!(level(id), Some(Level::May | Level::Observe) | None);
+    let covered = scenario.covers.iter().any(|id| judged(id) && fails(id));
+    let broken = outcome
+        .judgement
+        .iter()
+        .any(|(id, tally)| tally.fails > 0 && level(id) == Some(Level::Must));
+    let told = |id: &str| {
+        outcome
+            .judgement
+            .get(id)
+            .is_some_and(|tally| tally.passes > 0 || !tally.notes.is_empty())
+    };
+    if covered || broken {
+        Status::Fail
+    } else if open || !scenario.covers.iter().any(|id| told(id)) {
+        Status::Inconclusive
+    } else {
+        Status::Pass
+    }
+}
+
+fn leave_covers_open(scenario: &Scenario, outcome: &mut Outcome, why: &str) {
+    for id in ids(scenario) {
+        outcome.judgement.inconclusive(id, why.to_owned());
+    }
+    outcome.why.push(why.to_owned());
+}
+
+fn ids(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
+    scenario.covers.iter().filter_map(|id| id_of(id))
+}
+
+fn id_of(id: &str) -> Option<&'static str> {
+    Catalogue::v1()
+        .get(id)
+        .map(|requirement| requirement.id.as_str())
+}
+
+/// Which of `fs/*` the client offers in this scenario, and so serves.
+fn file_policy(scenario: &Scenario) -> FilePolicy {
+    let offered = |name: &str| match &scenario.client.capabilities {
+        Some(capabilities) => capabilities
+            .get("fs")
+            .and_then(|fs| fs.get(name))
+            .and_then(Value::as_bool)
+            .unwrap_or(false),
+        None => true,
+    };
+    FilePolicy {
+        read: offered("readTextFile"),
+        write: offered("writeTextFile"),
+    }
+}
+
+fn launch(
+    scenario: &Scenario,
+    setup: &Setup,
+    folder: &RunFolder,
+    model: Option<&ModelServer>,
+) -> Result<Launch, String> {
+    let environment = Environment {
+        all: setup.env_all,
+        home: setup.home,
+        model: model.map(|model| ModelAccess {
+            address: model.base_url(),
+            variables: model.environment(),
+        }),
+        profile: setup
+            .profile
+            .env
+            .iter()
+            .cloned()
+            .collect::<BTreeMap<_, _>>(),
+        named: setup.named.clone(),
+    };
+    let user = User {
+        variables: &setup.user,
+        has_folder: &|path: &Path| path.is_dir(),
+    };
+    let folders = Folders {
+        home: folder.home(),
+        workspace: folder.workspace(),
+        tmp: folder.tmp(),
+    };
+    let placeholders = environment.placeholders(user, folders);
+    for file in &setup.profile.files {
+        let place = match file.path.split_once("}/") {
+            // The user's own home is never written to.
+            Some(("{home", _)) if setup.home == Home::Keep => continue,
+            Some(("{home", rest)) => (Place::Home, rest),
+            Some(("{cwd", rest)) => (Place::Workspace, rest),
+            _ => {
+                return Err(format!(
+                    "the profile's file {:?} begins with neither `{{home}}/` nor `{{cwd}}/`",
+                    file.path
+                ));
+            }
+        };
+        // A file that needs the scripted model's address is of no use without one.
+        if let Some(text) = placeholders.fill(&file.text) {
+            folder
+                .write(place.0, place.1, text.as_bytes())
+                .map_err(|error| format!("the profile's file {:?}: {error}", file.path))?;
+        }
+    }
+    Ok(Launch {
+        command: setup.command.clone(),
+        cwd: match scenario.start_folder {
+            StartFolder::Session => folder.workspace().to_owned(),
+            StartFolder::Elsewhere => folder.tmp().to_owned(),
+        },
+        env: environment.build(user, folders),
+        marker: Marker::fresh(),
+    })
+}
+
+fn header(scenario: &Scenario, setup: &Setup) -> Header {
+    Header {
+        recorded: Some(setup.recorded.clone()),
+        by: Some(concat!("harness ", env!("CARGO_PKG_VERSION")).to_owned()),
+        command: setup
+            .command
+            .words()
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        platform: Some(format!(
+            "{}-{}",
+            std::env::consts::OS,
+            std::env::consts::ARCH
+        )),
+        about: Some(scenario.title.clone()),
+        workspace: scenario.workspace.iter().cloned().collect(),
+        ..Header::new()
+    }
+}
+
+fn open_trace(path: &Path, header: &Header) -> std::io::Result<TraceFile> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    TraceWriter::begin(BufWriter::new(File::create(path)?), header)
+}
+
+/// The last lines that the agent wrote to stderr, from its trace.
+fn last_stderr(trace: &Path) -> Vec<String> {
+    let mut lines = std::collections::VecDeque::new();
+    let read = File::open(trace)
+        .ok()
+        .and_then(|file| TraceReader::open(std::io::BufReader::new(file)).ok());
+    if let Some(mut reader) = read {
+        while let Ok(Some(next)) = reader.next_event() {
+            if let Ok(Event {
+                body: Body::Stderr(line),
+                ..
+            }) = next
+            {
+                lines.push_back(String::from_utf8_lossy(&line).into_owned());
+                if lines.len() > STDERR_LINES {
+                    lines.pop_front();
+                }
+            }
+        }
+    }
+    lines.into()
+}

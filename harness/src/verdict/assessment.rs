@@ -1,0 +1,470 @@
+//! Puts the judgements of all traces of a run together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+
+use super::{Stale, State};
+use crate::profile::Known;
+use crate::rules::{Finding, Judgement, Tally};
+use crate::spec::{Catalogue, Level, Requirement};
+
+/// What must really have taken place before an agent is called conformant: handshake, session, turn, clean stdout.
+pub const BASELINE: [&str; 4] = ["TRANSPORT-02", "INIT-01", "SESSION-01", "PROMPT-01"];
+
+/// How many sightings of one requirement a report holds.
+const KEPT: usize = 50;
+
+/// The judgement of one trace.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The scenario that made the trace.
+    pub scenario: Option<String>,
+    /// Where the trace is kept.
+    pub trace: Option<PathBuf>,
+    /// What was found in it.
+    pub judgement: Judgement,
+}
+
+/// What was asked to be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A whole run: the verdict is on the agent.
+    Whole,
+    /// A part of it, or a recording: the verdict is on what was judged.
+    Part,
+}
+
+/// A finding or note, and the trace it is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// What was found, and at which event.
+    pub finding: Finding,
+    /// The scenario.
+    pub scenario: Option<String>,
+    /// The trace.
+    pub trace: Option<PathBuf>,
+    /// Whether it is known for this agent.
+    pub known: bool,
+}
+
+/// The known failures of an agent, and what decides whether they count.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownFailures<'a> {
+    /// The entries.
+    pub entries: &'a [Known],
+    /// The agent's `agentInfo.version`; entries for certain versions are ignored while it is unknown.
+    pub version: Option<&'a str>,
+    /// The day as `YYYY-MM-DD`.
+    pub today: &'a str,
+}
+
+impl<'a> KnownFailures<'a> {
+    fn find(&self, id: &str, scenario: Option<&str>) -> Option<&'a Known> {
+        self.entries
+            .iter()
+            .find(|known| known.covers(id, scenario) && known.counts(self.version, self.today))
+    }
+
+    /// The entries for the agent's version, also those whose day has passed.
+    fn of_version(&self) -> impl Iterator<Item = &'a Known> {
+        let version = self.version;
+        self.entries.iter().filter(move |known| {
+            let day = known.until.as_deref().unwrap_or_default();
+            known.counts(version, day)
+        })
+    }
+}
+
+/// The state of one requirement, with its evidence.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The requirement.
+    pub requirement: &'static Requirement,
+    /// Its state.
+    pub state: State,
+    /// For a failure: the reason why it is known, if all of its sightings are.
+    pub known: Option<String>,
+    /// How often it was seen not to hold.
+    pub fails: u64,
+    /// How often it was seen to hold.
+    pub passes: u64,
+    /// The failures, the first ones.
+    pub findings: Vec<Sighting>,
+    /// What was written down without judging.
+    pub notes: Vec<Sighting>,
+    /// Why it is inconclusive or not applicable.
+    pub why: Vec<String>,
+}
+
+/// How many requirements of one level are in each state.
+pub type Totals = BTreeMap<Level, BTreeMap<State, usize>>;
+
+/// The verdict on an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No `must` failed and the baseline was shown.
+    Conformant,
+    /// The only failed `must`s are known.
+    KnownFailures,
+    /// A `must` failed.
+    NotConformant,
+    /// The baseline could not be shown.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Conformant => "conformant",
+            Self::KnownFailures => "known-failures",
+            Self::NotConformant => "not-conformant",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Everything that a report needs.
+#[derive(Clone, Debug)]
+pub struct Assessment {
+    /// Every requirement of the catalogue that is in scope, in its order.
+    pub standings: Vec<Standing>,
+    /// Counts by level and state.
+    pub totals: Totals,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What is missing for a verdict on the agent as a whole: baseline ids that did not pass, with their state.
+    pub missing: Vec<(&'static str, State)>,
+    /// Known failures that no longer hold.
+    pub stale: Vec<Stale>,
+}
+
+impl Assessment {
+    /// The standing of one requirement.
+    pub fn get(&self, id: &str) -> Option<&Standing> {
+        self.standings
+            .iter()
+            .find(|standing| standing.requirement.id == id)
+    }
+
+    /// Failures that are not known, of the levels that count: `must` alone, or `should` and `interop` too.
+    pub fn failures(&self, strict: bool) -> impl Iterator<Item = &Standing> {
+        self.standings.iter().filter(move |standing| {
+            standing.state == State::Fail
+                && standing.known.is_none()
+                && counts(standing.requirement.level, strict)
+        })
+    }
+
+    /// How many requirements of a level are in a state.
+    pub fn count(&self, level: Level, state: State) -> usize {
+        self.totals
+            .get(&level)
+            .and_then(|states| states.get(&state))
+            .copied()
+            .unwrap_or(0)
+    }
+}
+
+fn counts(level: Level, strict: bool) -> bool {
+    match level {
+        Level::Must => true,
+        Level::Should | Level::Interop => strict,
+        Level::May | Level::Observe => false,
+    }
+}
+
+/// Puts the judgements of all pieces together.
+///
+/// `in_scope` tells which requirements were to be judged at all.
+pub fn assess(
+    pieces: &[Piece],
+    scope: Scope,
+    in_scope: impl Fn(&Requirement) -> bool,
+    known: &KnownFailures<'_>,
+) -> Assessment {
+    let standings: Vec<Standing> = Catalogue::v1()
+        .iter()
+        .filter(|requirement| in_scope(requirement))
+        .map(|requirement| standing(requirement, pieces, known))
+        .collect();
+    let mut totals = Totals::new();
+    for standing in &standings {
+        let states = totals.entry(standing.requirement.level).or_default();
+        *states.entry(standing.state).or_default() += 1;
+    }
+    let stale = stale(&standings, pieces, known);
+    let missing: Vec<(&'static str, State)> = BASELINE
+        .iter()
+        .filter_map(|id| {
+            let standing = standings
+                .iter()
+                .find(|standing| standing.requirement.id == *id);
+            let state = standing.map_or(State::NotExercised, |standing| standing.state);
+            let known = standing.is_some_and(|standing| standing.known.is_some());
+            (state != State::Pass && !known).then_some((*id, state))
+        })
+        .collect();
+    let failed = |known: bool| {
+        standings.iter().any(|standing| {
+            standing.requirement.level == Level::Must
+                && standing.state == State::Fail
+                && standing.known.is_some() == known
+        })
+    };
+    let verdict = if failed(false) {
+        Verdict::NotConformant
+    } else if scope == Scope::Whole && !missing.is_empty() {
+        Verdict::Inconclusive
+    } else if failed(true) {
+        Verdict::KnownFailures
+    } else if scope == Scope::Part && nothing_passed(&standings) {
+        Verdict::Inconclusive
+    } else {
+        Verdict::Conformant
+    };
+    Assessment {
+        standings,
+        totals,
+        verdict,
+        missing,
+        stale,
+    }
+}
+
+fn nothing_passed(standings: &[Standing]) -> bool {
+    !standings
+        .iter()
+        .any(|standing| standing.state == State::Pass)
+}
+
+fn standing(
+    requirement: &'static Requirement,
+    pieces: &[Piece],
+    known: &KnownFailures<'_>,
+) -> Standing {
+    let mut sum = Tally::default();
+    let mut findings = Vec::new();
+    let mut notes = Vec::new();
+    let mut unknown_fails = 0;
+    let mut reason = None;
+    for piece in pieces {
+        let Some(tally) = piece.judgement.get(&requirement.id) else {
+            continue;
+        };
+        sum.passes += tally.passes;
+        sum.fails += tally.fails;
+        for why in &tally.inconclusive {
+            if !sum.inconclusive.contains(why) {
+                sum.inconclusive.push(why.clone());
+            }
+        }
+        for why in &tally.not_applicable {
+            if !sum.not_applicable.contains(why) {
+                sum.not_applicable.push(why.clone());
+            }
+        }
+        let entry = known.find(&requirement.id, piece.scenario.as_deref());
+        if tally.fails > 0 {
+            match entry {
+                Some(entry) => reason = reason.or(Some(entry.reason.clone())),
+                None => unknown_fails += tally.fails,
+            }
+        }
+        let sighting = |finding: &Finding| Sighting {
+            finding: finding.clone(),
+            scenario: piece.scenario.clone(),
+            trace: piece.trace.clone(),
+            known: entry.is_some(),
+        };
+        findings.extend(
+            tally
+                .findings
+                .iter()
+                .take(KEPT - findings.len().min(KEPT))
+                .map(sighting),
+        );
+        notes.extend(
+            tally
+                .notes
+                .iter()
+                .take(KEPT - notes.len().min(KEPT))
+                .map(sighting),
+        );
+        sum.notes.extend(tally.notes.first().cloned());
+    }
+    // What is not known comes first, so that a report that shows one shows that.
+    findings.sort_by_key(|sighting: &Sighting| sighting.known);
+    let state = State::of(&sum, requirement.level);
+    let why = match state {
+        State::Inconclusive => sum.inconclusive,
+        State::NotApplicable => sum.not_applicable,
+        _ => Vec::new(),
+    };
+    Standing {
+        requirement,
+        state,
+        known: reason.filter(|_| state == State::Fail && unknown_fails == 0),
+        fails: sum.fails,
+        passes: sum.passes,
+        findings,
+        notes,
+        why,
+    }
+}
+
+/// A known failure is stale where what it speaks of was judged and holds, or where its day has passed.
+fn stale(standings: &[Standing], pieces: &[Piece], known: &KnownFailures<'_>) -> Vec<Stale> {
+    let mut stale = Vec::new();
+    let mut told = BTreeSet::new();
+    for entry in known.of_version() {
+        let Some(standing) = standings
+            .iter()
+            .find(|standing| standing.requirement.id == entry.id)
+        else {
+            continue;
+        };
+        let (mut passes, mut fails) = (0, 0);
+        for piece in pieces
+            .iter()
+            .filter(|piece| entry.covers(&entry.id, piece.scenario.as_deref()))
+        {
+            if let Some(tally) = piece.judgement.get(&standing.requirement.id) {
+                passes += tally.passes;
+                fails += tally.fails;
+            }
+        }
+        let why = match &entry.until {
+            Some(until) if !entry.counts(known.version, known.today) && fails > 0 => {
+                format!(
+                    "{} was known to fail until {until}, and still fails",
+                    entry.id
+                )
+            }
+            _ if passes > 0 && fails == 0 => format!(
+                "{} is listed as known to fail ({}), but it passes: take the entry out",
+                entry.id, entry.reason
+            ),
+            _ => continue,
+        };
+        if told.insert(why.clone()) {
+            stale.push(Stale {
+                id: entry.id.clone(),
+                why,
+            });
+        }
+    }
+    stale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(scenario: &str, fill: impl Fn(&mut Judgement)) -> Piece {
+        let mut judgement = Judgement::new();
+        fill(&mut judgement);
+        Piece {
+            scenario: Some(scenario.into()),
+            trace: None,
+            judgement,
+        }
+    }
+
+    fn baseline(judgement: &mut Judgement) {
+        for id in BASELINE {
+            judgement.pass(id);
+        }
+    }
+
+    fn known(id: &str) -> Known {
+        Known {
+            file: "profile.toml".into(),
+            position: Default::default(),
+            id: id.into(),
+            scenario: None,
+            versions: Vec::new(),
+            reason: "as designed".into(),
+            link: None,
+            until: None,
+        }
+    }
+
+    fn verdict(pieces: &[Piece], scope: Scope, known: &[Known]) -> Assessment {
+        let known = KnownFailures {
+            entries: known,
+            version: Some("1.0"),
+            today: "2026-11-30",
+        };
+        assess(pieces, scope, |_| true, &known)
+    }
+
+    #[test]
+    fn without_a_turn_there_is_no_verdict_on_a_whole_run() {
+        let pieces = [piece("a", |judgement| judgement.pass("INIT-01"))];
+        let it = verdict(&pieces, Scope::Whole, &[]);
+        assert_eq!(it.verdict, Verdict::Inconclusive);
+        assert_eq!(it.missing.len(), 3);
+        assert_eq!(
+            verdict(&pieces, Scope::Part, &[]).verdict,
+            Verdict::Conformant
+        );
+    }
+
+    #[test]
+    fn a_failed_must_outweighs_a_missing_baseline_and_a_failed_should_counts_only_when_strict() {
+        let failed = [piece("a", |judgement| {
+            judgement.fail("JSONRPC-01", None, "no".into())
+        })];
+        assert_eq!(
+            verdict(&failed, Scope::Whole, &[]).verdict,
+            Verdict::NotConformant
+        );
+        let advised = [piece("a", |judgement| {
+            baseline(judgement);
+            judgement.fail("INIT-06", None, "no".into());
+        })];
+        let it = verdict(&advised, Scope::Whole, &[]);
+        assert_eq!(it.verdict, Verdict::Conformant);
+        assert_eq!(it.failures(false).count(), 0);
+        assert_eq!(it.failures(true).count(), 1);
+    }
+
+    #[test]
+    fn a_known_failure_is_told_apart_and_one_that_passes_is_stale() {
+        let pieces = [piece("mcp/stdio", |judgement| {
+            baseline(judgement);
+            judgement.fail("MCP-01", None, "no".into());
+        })];
+        let it = verdict(&pieces, Scope::Whole, &[known("MCP-01")]);
+        assert_eq!(it.verdict, Verdict::KnownFailures);
+        assert!(it.stale.is_empty());
+        let elsewhere = Known {
+            scenario: Some("init/plain".into()),
+            ..known("MCP-01")
+        };
+        assert_eq!(
+            verdict(&pieces, Scope::Whole, &[elsewhere]).verdict,
+            Verdict::NotConformant
+        );
+        let past = Known {
+            until: Some("2026-01-01".into()),
+            ..known("MCP-01")
+        };
+        let it = verdict(&pieces, Scope::Whole, &[past]);
+        assert_eq!((it.verdict, it.stale.len()), (Verdict::NotConformant, 1));
+        let fine = [piece("mcp/stdio", |judgement| {
+            baseline(judgement);
+            judgement.pass("MCP-01");
+        })];
+        let it = verdict(&fine, Scope::Whole, &[known("MCP-01")]);
+        assert_eq!((it.verdict, it.stale.len()), (Verdict::Conformant, 1));
+    }
+}

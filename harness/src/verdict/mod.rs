@@ -1,0 +1,11 @@
+//! From judgements to the state of each requirement and one verdict. Pure: no files, no clock.
+
+mod assessment;
+mod stale;
+mod state;
+
+pub use assessment::{
+    Assessment, BASELINE, KnownFailures, Piece, Scope, Sighting, Standing, Totals, Verdict, assess,
+};
+pub use stale::Stale;
+pub use state::State;
