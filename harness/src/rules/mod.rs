@@ -3,10 +3,21 @@
 //! A rule sees events and the state of the conversation so far; it never sees a process, a file or a clock.
 
 mod areas;
+mod auth;
+mod commands;
+mod config;
 mod conversation;
+mod elicit;
+mod elicit_form;
+mod elicit_url;
+mod error;
+mod ext;
+mod fs;
+mod init;
 mod jsonrpc;
 mod judge;
 mod judgement;
+mod mode;
 mod moment;
 mod path;
 mod quote;
@@ -14,6 +25,7 @@ mod schema;
 mod session;
 #[cfg(test)]
 pub(crate) mod talking;
+mod terminal;
 mod transport;
 
 pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};
