@@ -4,5 +4,6 @@
 
 pub mod model;
 pub mod rules;
+pub mod spec;
 pub mod trace;
 pub mod wire;

@@ -49,7 +49,7 @@ impl Rule for Cancellation {
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
         self.now = moment.event.at;
-        if !moment.talk.speaks_v1() {
+        if !moment.talk.is_version_one() {
             return;
         }
         if let Body::Unanswered { id, .. } = &moment.event.body {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Update;
 use super::calls::{CallStep, Calls, consent_of};
 use super::gap::{self, Gap};
+use crate::spec::{Condition, Facts, Truth};
 use crate::trace::{Body, Event, ExchangeEnd, ExchangePart, Exit, Party};
 use crate::wire::{Id, Kind, Message, Reading};
 
@@ -24,6 +25,9 @@ pub struct Conversation {
     pub end: End,
     /// The last event at which the model refused a request (a status of 400 or more) or broke off its reply.
     pub model_failed: Option<u64>,
+    /// The last line of the agent that may have held messages and could not be read as one: a batch, two messages on one
+    /// line, a message cut or spread over lines, text that is no UTF-8. An answer that seems to be missing may stand there.
+    pub unread: Option<u64>,
     open: [HashMap<Id, VecDeque<Open>>; 2],
     answered: HashMap<Id, u64>,
     sessions: HashMap<String, Session>,
@@ -72,6 +76,20 @@ impl End {
     /// Whether the agent can still say something.
     pub fn is_over(&self) -> bool {
         self.stdout_closed.is_some() || self.exited.is_some()
+    }
+
+    /// The event at which the agent began to end by its own doing: it exited or crashed while its stdin was open. An end
+    /// by a signal that others send to stop a program (HUP, INT, KILL, TERM) is not its own doing.
+    pub fn by_itself(&self) -> Option<u64> {
+        const STOPS: [i32; 4] = [1, 2, 9, 15];
+        let exited = self.exited?;
+        let stopped = match self.exit? {
+            Exit::Signal(signal) => STOPS.contains(&signal),
+            Exit::Code(code) => STOPS.contains(&(code - 128)),
+        };
+        let first = self.stdout_closed.map_or(exited, |eof| eof.min(exited));
+        let before = |event: Option<u64>| event.is_some_and(|event| event < first);
+        (!stopped && !before(self.stdin_closed) && !before(self.signalled)).then_some(first)
     }
 }
 
@@ -243,13 +261,6 @@ impl Conversation {
         Some(handshake.result.get("authMethods").unwrap_or(&Value::Null))
     }
 
-    /// Whether the rules of version 1 hold: it was agreed on, or no handshake was seen.
-    pub fn speaks_v1(&self) -> bool {
-        self.handshake
-            .as_ref()
-            .is_none_or(|handshake| handshake.version() == Some(1))
-    }
-
     /// Whether a capability of the client is on: a boolean `true`, or anything else but `false` and null.
     pub fn client_can(&self, path: &[&str]) -> bool {
         switched_on(self.client_capabilities(), path)
@@ -260,14 +271,28 @@ impl Conversation {
         switched_on(self.agent_capabilities(), path)
     }
 
+    /// Whether version 1 is spoken: agreed on, or taken for granted in a recording that begins after the handshake.
+    pub fn is_version_one(&self) -> bool {
+        match &self.handshake {
+            Some(handshake) => handshake.version() == Some(1),
+            None => !self.from_start,
+        }
+    }
+
     /// Whether any session result (new, load, resume) held this member, not null.
     pub fn session_result_has(&self, member: &str) -> bool {
         self.session_members.iter().any(|seen| seen == member)
     }
 
-    /// Whether the condition of a requirement (its `when`) holds on this connection.
-    pub fn condition_holds(&self, _id: &str) -> bool {
-        true
+    /// Evaluates a condition of the catalogue on this connection.
+    pub fn evaluate(&self, condition: &Condition) -> Truth {
+        condition.evaluate(&Facts {
+            initialized: self.handshake.is_some(),
+            agent_capabilities: self.agent_capabilities(),
+            client_capabilities: self.client_capabilities(),
+            auth_methods: self.auth_methods(),
+            session_result_has: &|member| self.session_result_has(member),
+        })
     }
 
     /// Takes the next event.
@@ -302,6 +327,11 @@ impl Conversation {
             _ => {}
         }
         let Some(message) = reading.and_then(Reading::message) else {
+            if let (Party::Agent, Some(Reading::Odd(oddity))) = (event.from, reading)
+                && oddity.may_hold_messages()
+            {
+                self.unread = Some(index);
+            }
             return Change::default();
         };
         match (event.from, message.kind()) {

@@ -1,6 +1,9 @@
 //! Runs all rules over the events of one trace.
 
+use std::cell::OnceCell;
+
 use super::{Conversation, Judgement, Moment, Place, areas};
+use crate::spec::{Catalogue, Truth};
 use crate::trace::Event;
 
 /// Code that judges a trace against requirements. One per area.
@@ -79,7 +82,14 @@ impl Out<'_> {
     }
 
     fn applies(&self, id: &'static str) -> bool {
-        self.talk.condition_holds(id)
+        let Some(requirement) = Catalogue::v1().get(id) else {
+            debug_assert!(
+                false,
+                "a rule judges {id}, which the catalogue does not hold"
+            );
+            return false;
+        };
+        requirement.when.is_always() || self.talk.evaluate(&requirement.when) == Truth::Holds
     }
 }
 
@@ -113,6 +123,7 @@ impl Judge {
         self.seen += 1;
         let reading = event.body.reading();
         let change = self.talk.observe(index, event, reading.as_ref());
+        let violations = OnceCell::new();
         let moment = Moment {
             index,
             event,
@@ -123,6 +134,7 @@ impl Judge {
             answered_before: change.answered_before,
             ended_gap: change.ended_gap.as_ref(),
             call: change.call,
+            violations: &violations,
         };
         let mut out = Out {
             judgement: &mut self.judgement,

@@ -11,16 +11,18 @@ mod gap;
 mod judge;
 mod judgement;
 mod moment;
+mod path;
 mod perm;
 mod prompt;
 mod quote;
 #[cfg(test)]
 pub(crate) mod talking;
 mod toolcall;
+mod transport;
 
 pub use calls::{Call, CallStep, Calls, Consent, Status};
 pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};
 pub use gap::Gap;
 pub use judge::{Judge, Out, Rule, judge_all};
 pub use judgement::{Finding, Judgement, Place, Tally};
-pub use moment::{Moment, Update};
+pub use moment::{Moment, Payload, Update};

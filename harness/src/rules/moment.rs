@@ -1,10 +1,13 @@
 //! One event as a rule sees it: with what it holds and what it means in the conversation.
 
+use std::cell::OnceCell;
+
 use serde_json::Value;
 
 use super::{CallStep, Conversation, Gap, Open, Place, Turn};
+use crate::spec::{Methods, Schema, Side, Violation};
 use crate::trace::{Event, Party};
-use crate::wire::{Message, Reading};
+use crate::wire::{Kind, Message, Reading};
 
 /// One event, what its line holds, and the conversation after it.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +30,21 @@ pub struct Moment<'a> {
     pub ended_gap: Option<&'a Gap>,
     /// What the event did to a tool call: a `tool_call`, a `tool_call_update`, a permission request or its answer.
     pub call: Option<CallStep>,
+    /// Where [`Moment::violations`] keeps what it found.
+    pub(super) violations: &'a OnceCell<Vec<Violation>>,
+}
+
+/// What a message of the agent carries, and the definition that it must fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Payload<'a> {
+    /// The method of the message, or of the request that it answers.
+    pub method: &'a str,
+    /// `/params` or `/result`.
+    pub member: &'static str,
+    /// The name of the definition in the schema.
+    pub definition: &'static str,
+    /// The value; `None` where a message has no `params`.
+    pub value: Option<&'a Value>,
 }
 
 /// A `session/update` notification of the agent.
@@ -99,6 +117,82 @@ impl<'a> Moment<'a> {
     /// The session update, if it is one that names its session and kind.
     pub fn update(&self) -> Option<Update<'a>> {
         Update::of(self.agent_call("session/update")?)
+    }
+
+    /// What the agent's message carries, if the schema of version 1 defines it: the params of a method that agents call,
+    /// or the result of a request that it answers. `None` where another version was agreed on, or none yet.
+    pub fn payload(&self) -> Option<Payload<'a>> {
+        let message = self.agent_message()?;
+        match message.kind() {
+            Kind::Request { method, .. } | Kind::Notification { method } => {
+                if !self.talk.is_version_one() {
+                    return None;
+                }
+                let known = Methods::v1().get(method)?;
+                known.called_by(Side::Agent).then(|| Payload {
+                    method,
+                    member: "/params",
+                    definition: &known.params,
+                    value: message.params(),
+                })
+            }
+            Kind::Response { .. } => {
+                let open = self.answers?;
+                let result = message.result().filter(|_| message.error().is_none())?;
+                let known = Methods::v1().get(&open.method)?;
+                if open.method == "initialize" {
+                    // An answer that agrees on another version has the shape of that version.
+                    let version = result.get("protocolVersion").and_then(Value::as_u64);
+                    if version.is_some_and(|version| version != 1 && version <= 65535) {
+                        return None;
+                    }
+                } else if !self.talk.is_version_one() {
+                    return None;
+                }
+                Some(Payload {
+                    method: &open.method,
+                    member: "/result",
+                    definition: known.result.as_deref()?,
+                    value: Some(result),
+                })
+            }
+        }
+    }
+
+    /// What the schema says against [`Moment::payload`], with paths from the top of the message such as
+    /// `/params/update/title`. Worked out once per event, when first asked for.
+    ///
+    /// A violation with `later` is a form of drafts or later revisions: to be noted, never failed. A `null` result whose
+    /// definition asks for no member gives none (INTEROP-25 judges it).
+    pub fn violations(&self) -> &'a [Violation] {
+        self.violations.get_or_init(|| self.find_violations())
+    }
+
+    fn find_violations(&self) -> Vec<Violation> {
+        let Some(payload) = self.payload() else {
+            return Vec::new();
+        };
+        let Some(value) = payload.value else {
+            return vec![Violation {
+                path: String::new(),
+                message: "the member `params` is missing".to_owned(),
+                keyword: "required".to_owned(),
+                silent: false,
+                later: None,
+            }];
+        };
+        let schema = Schema::v1();
+        if value.is_null()
+            && payload.member == "/result"
+            && schema.result_tolerates_null(payload.method)
+        {
+            return Vec::new();
+        }
+        let mut violations = schema.violations(payload.definition, value);
+        for violation in &mut violations {
+            violation.path.insert_str(0, payload.member);
+        }
+        violations
     }
 
     /// Whether the client sent this to provoke.

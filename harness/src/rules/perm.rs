@@ -92,7 +92,7 @@ impl Rule for Permission {
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
-        if !moment.talk.speaks_v1() {
+        if !moment.talk.is_version_one() {
             return;
         }
         if let Some(turn) = moment.ended_turn {

@@ -1,28 +1,42 @@
-//! Text of others inside a sentence of ours.
+//! Text of an agent as it is shown in a message: short, on one line, and without control characters.
 
-/// The most characters of a text that are shown.
-const SHOWN: usize = 60;
+/// Quoted text is cut after so many characters.
+const QUOTED_AT_MOST: usize = 80;
 
-/// The text in double quotes, shortened, with control characters as escapes: fit for any terminal and report.
+/// The text in quotation marks, escaped as in JSON (so are marks that change the direction of writing, and the byte order
+/// mark) and cut where it is long.
 pub(super) fn quote(text: &str) -> String {
-    let mut shown = String::from("\"");
-    for (count, character) in text.chars().enumerate() {
-        if count == SHOWN {
-            shown.push('…');
-            break;
-        }
+    let mut out = String::with_capacity(text.len().min(4 * QUOTED_AT_MOST) + 2);
+    out.push('"');
+    let mut characters = text.chars();
+    for character in characters.by_ref().take(QUOTED_AT_MOST) {
         match character {
-            '"' | '\\' => shown.extend(['\\', character]),
-            _ if character.is_control() => shown.extend(character.escape_default()),
-            // Marks that turn the direction of writing would reorder the sentence around them.
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                shown.extend(character.escape_default());
-            }
-            _ => shown.push(character),
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            hidden if hides(hidden) => out.push_str(&format!("\\u{:04x}", u32::from(hidden))),
+            other => out.push(other),
         }
     }
-    shown.push('"');
-    shown
+    out.push('"');
+    if characters.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// The bytes as text, with U+FFFD for what is no UTF-8.
+pub(super) fn quote_bytes(bytes: &[u8]) -> String {
+    // A character has at most four bytes; one more shows whether something was cut off.
+    let start = bytes.get(..4 * (QUOTED_AT_MOST + 1)).unwrap_or(bytes);
+    quote(&String::from_utf8_lossy(start))
+}
+
+fn hides(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -30,9 +44,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_escaped_and_long_texts_cut() {
-        assert_eq!(quote("a\u{1b}[31m\n\"b\""), r#""a\u{1b}[31m\n\"b\"""#);
-        assert_eq!(quote(&"ä".repeat(61)), format!("\"{}…\"", "ä".repeat(60)));
-        assert_eq!(quote(&"ä".repeat(60)), format!("\"{}\"", "ä".repeat(60)));
+    fn text_is_escaped_and_cut() {
+        assert_eq!(quote("a\u{1b}[31m\"b\\\n"), r#""a\u001b[31m\"b\\\n""#);
+        assert_eq!(quote("\u{feff}x\u{202e}"), r#""\ufeffx\u202e""#);
+        let long = quote(&"é".repeat(81));
+        assert_eq!(long.chars().count(), QUOTED_AT_MOST + 3);
+        assert!(long.ends_with("é\"…"));
+        assert!(!quote(&"é".repeat(80)).ends_with('…'));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_far_as_they_are() {
+        assert_eq!(quote_bytes(b"a\xffb"), "\"a\u{fffd}b\"");
+        assert!(quote_bytes(&[b'x'; 1000]).ends_with("\"…"));
     }
 }

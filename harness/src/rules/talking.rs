@@ -2,9 +2,10 @@
 //!
 //! Each line is one event: `> {json}` from the client, `< {json}` from the agent, `>? text` a probe of the client,
 //! `>x` stdin closed, `<x` stdout closed, `! 15` a signal of the harness, `exit 0`, `wait 0.5` moves the clock on,
-//! `unanswered 5` the harness gave up waiting for the answer to request 5, `model 500` a status of the model. `jsonrpc` is put in where it is left out.
+//! `unanswered 5` the harness gave up waiting for the answer to request 5, `model 500` a status of the model.
+//! `jsonrpc` is put in where it is left out.
 
-use super::{Judgement, judge::judge_all};
+use super::{Judgement, Place, judge::judge_all};
 use crate::trace::{Body, Event, Exchange, ExchangePart, Exit, Party};
 
 /// The events that the lines tell, a millisecond apart.
@@ -98,6 +99,21 @@ pub(crate) fn is_inconclusive(judgement: &Judgement, id: &str) -> bool {
 /// How many notes a requirement has.
 pub(crate) fn notes(judgement: &Judgement, id: &str) -> usize {
     judgement.get(id).map_or(0, |tally| tally.notes.len())
+}
+
+/// Every failure as requirement, event and path, by requirement and event.
+pub(crate) fn failed(judgement: &Judgement) -> Vec<(&'static str, u64, String)> {
+    let mut failures: Vec<_> = judgement
+        .iter()
+        .flat_map(|(id, tally)| {
+            tally.findings.iter().map(move |finding| {
+                let place = finding.place.clone().unwrap_or_else(|| Place::event(0));
+                (id, place.event, place.path)
+            })
+        })
+        .collect();
+    failures.sort();
+    failures
 }
 
 /// The handshake and a session `s1` in `/work`, to begin a conversation with: ids 0 and 1 are used.

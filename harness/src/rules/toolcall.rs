@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::path::is_absolute;
 use super::quote::quote;
 use super::{Call, CallStep, Consent, Moment, Origin, Out, Rule, Session, Status, Turn};
 
@@ -85,7 +86,7 @@ impl Rule for ToolCalls {
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
-        if !moment.talk.speaks_v1() {
+        if !moment.talk.is_version_one() {
             return;
         }
         if let Some(turn) = moment.ended_turn {
@@ -583,23 +584,12 @@ fn oddities(moment: &Moment<'_>, id: &str, body: &Value, announces: bool, out: &
     }
 }
 
-/// Whether a path is absolute: from the root as POSIX has it, or from a drive or a share as Windows has it.
-pub(super) fn is_absolute(path: &str) -> bool {
-    let mut bytes = path.bytes();
-    match (bytes.next(), bytes.next(), bytes.next()) {
-        (Some(b'/'), ..) | (Some(b'\\'), Some(b'\\'), _) => true,
-        (Some(drive), Some(b':'), Some(b'/' | b'\\')) => drive.is_ascii_alphabetic(),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Judgement;
     use super::super::talking::{
         OPENING, failures, holds, is_inconclusive, judged, judged_late, notes,
     };
-    use super::is_absolute;
 
     const PROMPT: &str = r#"> {"id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}"#;
     const END: &str = r#"< {"id":2,"result":{"stopReason":"end_turn"}}"#;
@@ -797,26 +787,6 @@ mod tests {
             r#","status":"completed","locations":[{"path":"C:\\a","line":1}]"#,
         )]);
         assert!(holds(&it, "TOOLCALL-08") && holds(&it, "TOOLCALL-09"));
-    }
-
-    #[test]
-    fn paths_of_posix_drives_and_shares_are_absolute() {
-        for path in ["/", "/a", "C:\\a", "d:/a", "\\\\host\\share"] {
-            assert!(is_absolute(path), "{path}");
-        }
-        for path in [
-            "",
-            "a",
-            "./a",
-            "~/a",
-            "C:",
-            "C:a",
-            "file:///a",
-            "1:/a",
-            "é:/a",
-        ] {
-            assert!(!is_absolute(path), "{path}");
-        }
     }
 
     const CREATE: &str = r#"< {"id":3,"method":"terminal/create","params":{"sessionId":"s1","command":"make"}}

@@ -48,6 +48,21 @@ pub enum Oddity {
     },
 }
 
+impl Oddity {
+    /// Whether a message may be in it that a more lenient reader would find.
+    pub fn may_hold_messages(&self) -> bool {
+        match self {
+            Self::NotUtf8 { .. }
+            | Self::Incomplete
+            | Self::Several
+            | Self::Batch(_)
+            | Self::Unreadable { .. } => true,
+            Self::NoMessage(value) => value.get("id").is_some(),
+            Self::Blank | Self::NotJson { .. } | Self::Scalar(_) => false,
+        }
+    }
+}
+
 impl Reading {
     /// Reads one line.
     pub fn of(line: &[u8]) -> Self {

@@ -1,0 +1,66 @@
+//! Paths in messages, judged by their text alone: the agent may run on another system than the harness.
+
+/// Whether a path is absolute on Unix or Windows. `~` and `file://` are not.
+pub(super) fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path.starts_with("\\\\") || drive(path)
+}
+
+/// Whether `path` is `root` or lies below it, both absolute; `.` and `..` are followed, links are not. The two spellings
+/// of the temporary folders of macOS (`/private/tmp` and `/tmp`) are one.
+pub(super) fn is_within(path: &str, root: &str) -> bool {
+    let (path, root) = (plain(path), plain(root));
+    path.len() >= root.len() && path.iter().zip(&root).all(|(one, other)| one == other)
+}
+
+/// `C:\` or `C:/`.
+fn drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic())
+}
+
+fn plain(path: &str) -> Vec<String> {
+    let windows = drive(path) || path.starts_with("\\\\");
+    let mut parts: Vec<String> = Vec::new();
+    for part in path.split(|character| character == '/' || (windows && character == '\\')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ if windows => parts.push(part.to_lowercase()),
+            _ => parts.push(part.to_owned()),
+        }
+    }
+    let aliased = parts.first().is_some_and(|first| first == "private")
+        && parts
+            .get(1)
+            .is_some_and(|second| ["tmp", "var", "etc"].contains(&second.as_str()));
+    if aliased && !windows {
+        parts.remove(0);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absolute_is_what_either_system_calls_so() {
+        for path in ["/", "/a", "C:\\a", "c:/a", "\\\\server\\share"] {
+            assert!(is_absolute(path), "{path}");
+        }
+        for path in ["", "a", "./a", "~/a", "file:///a", "C:a", "\\a"] {
+            assert!(!is_absolute(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn dots_are_followed_and_names_are_whole() {
+        assert!(is_within("/work/a/../b", "/work/"));
+        assert!(is_within("/work", "/work"));
+        assert!(!is_within("/work/../etc/passwd", "/work"));
+        assert!(!is_within("/workshop/a", "/work"));
+        assert!(is_within("C:\\Work\\a", "c:/work"));
+        assert!(is_within("/private/var/x/a", "/var/x"));
+    }
+}
