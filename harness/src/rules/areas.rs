@@ -1,13 +1,17 @@
 //! The list of all rules, one per area. A new area is one line here.
 
-use super::{Rule, cancel, perm, toolcall, transport};
+use super::{Rule, cancel, content, perm, plan, prompt, toolcall, transport, usage};
 
 /// A fresh instance of every rule.
 pub(super) fn all() -> Vec<Box<dyn Rule>> {
     vec![
         Box::new(transport::Transport::default()),
-        Box::new(cancel::Cancellation::default()),
-        Box::new(perm::Permission::default()),
+        Box::new(prompt::Prompts::default()),
+        Box::new(content::Content),
         Box::new(toolcall::ToolCalls::default()),
+        Box::new(perm::Permission::default()),
+        Box::new(cancel::Cancellation::default()),
+        Box::new(plan::Planning::default()),
+        Box::new(usage::Usage::default()),
     ]
 }

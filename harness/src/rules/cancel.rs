@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::prompt::blames_account;
+use super::prompt::{blames_account, said};
 use super::quote::quote;
 use super::{Conversation, Moment, Out, Rule};
 use crate::trace::Body;
@@ -10,9 +10,6 @@ use crate::wire::Id;
 
 /// How long after a `session/cancel` an answer may already have been under way, in seconds.
 const UNDER_WAY: f64 = 0.2;
-
-/// How long a trace must go on after a cancelled turn to show that nothing came, in seconds.
-const QUIET: f64 = 0.3;
 
 /// A `session/cancel` for a turn.
 #[derive(Clone, Copy)]
@@ -76,7 +73,7 @@ impl Rule for Cancellation {
             let Some(gap) = session.gap.filter(|gap| gap.cancelled && gap.late == 0) else {
                 continue;
             };
-            if over || self.now - gap.at >= QUIET {
+            if over || gap.was_quiet(self.now) {
                 out.pass("CANCEL-03");
             } else {
                 out.inconclusive(
@@ -98,11 +95,8 @@ impl Cancellation {
         let Some(cancel) = self.cancels.remove(&turn.event) else {
             return;
         };
-        if let Some(error) = message.error() {
-            let text = error
-                .get("message")
-                .and_then(serde_json::Value::as_str)
-                .unwrap_or_default();
+        if message.error().is_some() {
+            let text = said(message);
             let model_failed = moment
                 .talk
                 .model_failed

@@ -340,7 +340,10 @@ impl Conversation {
             }
             (Party::Client, Kind::Notification { method }) => {
                 self.client_notified(index, event.at, method, message);
-                Change::default()
+                Change {
+                    ended_gap: self.gap_ended_by_custom(method, message),
+                    ..Change::default()
+                }
             }
             (Party::Client, Kind::Response { id }) => self.client_answered(index, id, message),
             (Party::Agent, Kind::Request { id, method }) => {
@@ -484,6 +487,14 @@ impl Conversation {
             }
             _ => {}
         }
+    }
+
+    /// A custom notification that names a session may ask for content.
+    fn gap_ended_by_custom(&mut self, method: &str, message: &Message) -> Option<Gap> {
+        if !method.starts_with('_') {
+            return None;
+        }
+        self.sessions.get_mut(message.session()?)?.gap.take()
     }
 
     fn client_answered(&mut self, index: u64, id: &Id, message: &Message) -> Change {

@@ -20,6 +20,9 @@ const QUIET: [&str; 4] = [
     "session/delete",
 ];
 
+/// How long nothing must come after a turn to show that nothing comes, in seconds.
+const QUIET_PERIOD: f64 = 0.3;
+
 /// The time from the answer to the last open prompt of a session to the next request that may bring content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
@@ -44,6 +47,11 @@ impl Gap {
             late: 0,
             last: at,
         }
+    }
+
+    /// Whether nothing has come for long enough at this moment to say that nothing comes.
+    pub fn was_quiet(&self, now: f64) -> bool {
+        self.late == 0 && now - self.at >= QUIET_PERIOD
     }
 
     /// Milliseconds from the answer to a moment.

@@ -5,20 +5,24 @@
 mod areas;
 mod calls;
 mod cancel;
+mod content;
 mod conversation;
 mod effects;
 mod gap;
 mod judge;
 mod judgement;
 mod moment;
+mod part;
 mod path;
 mod perm;
+mod plan;
 mod prompt;
 mod quote;
 #[cfg(test)]
 pub(crate) mod talking;
 mod toolcall;
 mod transport;
+mod usage;
 
 pub use calls::{Call, CallStep, Calls, Consent, Status};
 pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};

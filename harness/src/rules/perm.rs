@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::calls::chosen_kind;
 use super::effects::{Effect, Targets};
+use super::part;
 use super::quote::quote;
 use super::{Consent, Conversation, Moment, Origin, Out, Place, Rule, Status};
 
@@ -46,8 +47,8 @@ struct Asking {
     mode: Option<String>,
 }
 
-/// PERM-01 (docs/protocol/v1/tool-calls.mdx#permission-options): no optionId occurs twice in one request. What the
-/// schema says of the request is judged with the schema.
+/// PERM-01 (docs/protocol/v1/tool-calls.mdx#permission-options): the request fits the schema, and no optionId occurs twice
+/// in it. What its tool call shows belongs to the requirements on tool calls.
 ///
 /// PERM-02, INTEROP-12 (the same section): options to allow and to refuse, with names. Where an option has a kind that
 /// v1 does not know, PERM-01 fails and what the option means stays open.
@@ -115,8 +116,9 @@ impl Rule for Permission {
             match message.method() {
                 Some("session/update") => self.updated(moment, out),
                 Some("session/request_permission") => {
+                    let fits = part::faults(moment, "PERM-01", out);
                     if let Some(params) = params {
-                        options(moment, params, out);
+                        options(moment, params, fits, out);
                         self.asked(moment, params, out);
                     }
                 }
@@ -522,7 +524,7 @@ impl Early {
     }
 }
 
-fn options(moment: &Moment<'_>, params: &Value, out: &mut Out<'_>) {
+fn options(moment: &Moment<'_>, params: &Value, fits: bool, out: &mut Out<'_>) {
     let Some(options) = params.get("options").and_then(Value::as_array) else {
         return;
     };
@@ -560,7 +562,7 @@ fn options(moment: &Moment<'_>, params: &Value, out: &mut Out<'_>) {
             blank.get_or_insert(number);
         }
     }
-    if unique && known {
+    if unique && fits {
         out.pass("PERM-01");
     }
     let mut odd = |path: String, what: &str| {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::part;
 use super::path::is_absolute;
 use super::quote::quote;
 use super::{Call, CallStep, Consent, Moment, Origin, Out, Rule, Session, Status, Turn};
@@ -34,6 +35,9 @@ struct Deeds {
 /// recording) the announcement may have been there, so nothing is proved.
 ///
 /// TOOLCALL-02 (docs/protocol/v1/tool-calls.mdx#creating): an id is announced once, outside of the replay of a load.
+///
+/// TOOLCALL-03 (schema ToolCall), TOOLCALL-10 (schema ToolCallContent): title, status and kind, and the items of content,
+/// fit the schema, in permission requests too. The blocks inside of items are CONTENT-01's.
 ///
 /// TOOLCALL-04 (#status): completed and failed stay. A second `tool_call` is judged by TOOLCALL-02, and a replay
 /// begins anew.
@@ -72,12 +76,14 @@ impl Rule for ToolCalls {
         &[
             "TOOLCALL-01",
             "TOOLCALL-02",
+            "TOOLCALL-03",
             "TOOLCALL-04",
             "TOOLCALL-05",
             "TOOLCALL-06",
             "TOOLCALL-07",
             "TOOLCALL-08",
             "TOOLCALL-09",
+            "TOOLCALL-10",
             "TOOLCALL-11",
             "TOOLCALL-12",
             "TOOLCALL-14",
@@ -108,6 +114,8 @@ impl Rule for ToolCalls {
             match message.method() {
                 Some("session/update") => self.updated(moment, out),
                 Some("session/request_permission") => {
+                    part::faults(moment, "TOOLCALL-03", out);
+                    part::faults(moment, "TOOLCALL-10", out);
                     if let (Some(session), Some(call)) = (
                         message.session(),
                         message.params().and_then(|params| params.get("toolCall")),
@@ -164,6 +172,12 @@ impl ToolCalls {
         let announces = update.kind == "tool_call";
         if !announces && update.kind != "tool_call_update" {
             return;
+        }
+        part::judge(moment, "TOOLCALL-03", out);
+        if part::faults(moment, "TOOLCALL-10", out)
+            && update.body.get("content").is_some_and(has_items)
+        {
+            out.pass("TOOLCALL-10");
         }
         if moment.talk.turn(update.session).is_some() {
             match self.deeds.get_mut(update.session) {
@@ -545,6 +559,10 @@ fn shown_running(moment: &Moment<'_>, call: &Call, id: &str, out: &mut Out<'_>) 
         ),
         _ => {}
     }
+}
+
+fn has_items(content: &Value) -> bool {
+    content.as_array().is_some_and(|items| !items.is_empty())
 }
 
 fn oddities(moment: &Moment<'_>, id: &str, body: &Value, announces: bool, out: &mut Out<'_>) {
