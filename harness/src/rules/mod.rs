@@ -20,8 +20,11 @@ mod prompt;
 mod quote;
 #[cfg(test)]
 pub(crate) mod talking;
+#[cfg(test)]
+mod tests;
 mod toolcall;
 mod transport;
+mod update;
 mod usage;
 
 pub use calls::{Call, CallStep, Calls, Consent, Status};

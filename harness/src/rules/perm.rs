@@ -137,16 +137,19 @@ impl Rule for Permission {
     }
 
     fn end(&mut self, _talk: &Conversation, out: &mut Out<'_>) {
+        let mut early = Vec::new();
         for asking in self.sessions.values_mut() {
-            for early in asking.early.drain(..) {
-                early.report(out);
-            }
+            early.append(&mut asking.early);
             if !asking.unannounced.is_empty() {
                 out.inconclusive(
                     "INTEROP-11",
                     "the recording ends before the turn in which a call was to be announced",
                 );
             }
+        }
+        early.sort_by_key(|early| early.event);
+        for early in early {
+            early.report(out);
         }
         for ((mode, kind), (asked, unasked, event)) in &self.operations {
             out.note(
@@ -715,6 +718,16 @@ mod tests {
     fn an_option_id_that_occurs_twice_fails() {
         let it = turn(&[CALL, &ASK.replace("\"e\"", "\"y\""), YES, DONE]);
         assert_eq!(failures(&it), ["PERM-01@6/params/options/1/optionId"]);
+    }
+
+    #[test]
+    fn an_option_of_an_unknown_kind_fails_once() {
+        let it = turn(&[CALL, &ASK.replace("reject_once", "abort"), YES, DONE]);
+        let failed: Vec<String> = failures(&it)
+            .into_iter()
+            .filter(|failure| !failure.starts_with("JSONRPC-11"))
+            .collect();
+        assert_eq!(failed, ["PERM-01@6/params/options/2/kind"]);
     }
 
     #[test]

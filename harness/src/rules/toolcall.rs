@@ -880,6 +880,54 @@ mod tests {
         assert_eq!(notes(&it, "TOOLCALL-14"), 5);
     }
 
+    /// The failures but for those that only say that the schema is broken.
+    fn of_areas(it: &Judgement) -> Vec<String> {
+        failures(it)
+            .into_iter()
+            .filter(|failure| !failure.starts_with("JSONRPC-11"))
+            .collect()
+    }
+
+    #[test]
+    fn title_status_and_kind_fit_the_schema() {
+        let it = turn(&[
+            &call("a", RUNS),
+            &step("a", r#","status":null,"kind":null"#),
+            &step("a", DONE),
+        ]);
+        assert_eq!(failures(&it), [""; 0]);
+        assert!(holds(&it, "TOOLCALL-03"));
+        for (more, path) in [
+            (r#","status":"cancelled""#, "/status"),
+            (r#","status":null"#, "/status"),
+            (r#","kind":null"#, "/kind"),
+        ] {
+            let it = turn(&[&call("a", more), &step("a", DONE)]);
+            assert_eq!(
+                of_areas(&it),
+                [format!("TOOLCALL-03@5/params/update{path}")],
+                "{more}"
+            );
+        }
+        let untitled = call("a", "").replace(r#""title":"look","#, "");
+        let it = turn(&[&untitled, &step("a", DONE)]);
+        assert_eq!(of_areas(&it), ["TOOLCALL-03@5/params/update"]);
+    }
+
+    #[test]
+    fn a_bare_block_among_the_content_fails() {
+        let wrapped = r#","content":[{"type":"content","content":{"type":"text","text":"x"}}]"#;
+        let it = turn(&[&call("a", wrapped), &step("a", DONE)]);
+        assert!(holds(&it, "TOOLCALL-10"));
+        let it = turn(&[
+            &call("a", r#","content":[{"type":"text","text":"x"}]"#),
+            &step("a", DONE),
+        ]);
+        let failed = of_areas(&it);
+        assert_eq!(failed.len(), 1, "{failed:?}");
+        assert!(failed[0].starts_with("TOOLCALL-10@5/params/update/content/0"));
+    }
+
     #[test]
     fn another_version_is_not_judged() {
         let it = judged(&format!(
