@@ -9,7 +9,7 @@ use super::calls::{CallStep, Calls, consent_of};
 use super::gap::{self, Gap};
 use crate::spec::{Condition, Facts, Truth};
 use crate::trace::{Body, Event, ExchangeEnd, ExchangePart, Exit, Party};
-use crate::wire::{Id, Kind, Message, Reading};
+use crate::wire::{Id, Kind, Message, Oddity, Reading};
 
 /// Methods whose request creates or reopens a session.
 const REOPENS: [&str; 2] = ["session/load", "session/resume"];
@@ -26,7 +26,8 @@ pub struct Conversation {
     /// The last event at which the model refused a request (a status of 400 or more) or broke off its reply.
     pub model_failed: Option<u64>,
     /// The last line of the agent that may have held messages and could not be read as one: a batch, two messages on one
-    /// line, a message cut or spread over lines, text that is no UTF-8. An answer that seems to be missing may stand there.
+    /// line, a message cut or spread over lines, text that is no UTF-8, a message behind other
+    /// text. An answer that seems to be missing may stand there.
     pub unread: Option<u64>,
     open: [HashMap<Id, VecDeque<Open>>; 2],
     answered: HashMap<Id, u64>,
@@ -328,7 +329,7 @@ impl Conversation {
         }
         let Some(message) = reading.and_then(Reading::message) else {
             if let (Party::Agent, Some(Reading::Odd(oddity))) = (event.from, reading)
-                && oddity.may_hold_messages()
+                && (oddity.may_hold_messages() || after_other_text(event, oddity))
             {
                 self.unread = Some(index);
             }
@@ -703,6 +704,15 @@ impl Turn {
         self.cancelled.get_or_insert(index);
         self.cancelled_at.get_or_insert(at);
     }
+}
+
+/// Whether a message may stand behind text on the same line, as where a log line and a message ran together.
+fn after_other_text(event: &Event, oddity: &Oddity) -> bool {
+    matches!(oddity, Oddity::NotJson { .. })
+        && event
+            .body
+            .wire_bytes()
+            .is_some_and(|bytes| bytes.contains(&b'{'))
 }
 
 fn take(open: &mut HashMap<Id, VecDeque<Open>>, id: &Id) -> Option<Open> {

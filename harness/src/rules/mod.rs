@@ -3,14 +3,26 @@
 //! A rule sees events and the state of the conversation so far; it never sees a process, a file or a clock.
 
 mod areas;
+mod auth;
 mod calls;
 mod cancel;
+mod commands;
+mod config;
 mod content;
 mod conversation;
 mod effects;
+mod elicit;
+mod elicit_form;
+mod elicit_url;
+mod error;
+mod ext;
+mod fs;
 mod gap;
+mod init;
+mod jsonrpc;
 mod judge;
 mod judgement;
+mod mode;
 mod moment;
 mod part;
 mod path;
@@ -18,8 +30,11 @@ mod perm;
 mod plan;
 mod prompt;
 mod quote;
+mod schema;
+mod session;
 #[cfg(test)]
 pub(crate) mod talking;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod toolcall;

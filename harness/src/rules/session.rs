@@ -1,0 +1,684 @@
+//! SESSION-01, -02, -09, -11, -12 and INTEROP-01: sessions, their ids and their folders.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::path::{is_absolute, is_within};
+use super::quote::quote;
+use super::{Conversation, Moment, Open, Out, Place, Rule};
+use crate::spec::Schema;
+use crate::trace::Body;
+use crate::wire::Id;
+
+const CREATED: &str = "SESSION-01";
+const OWN_ID: &str = "SESSION-02";
+const ROOTS: &str = "SESSION-09";
+const KNOWN: &str = "SESSION-11";
+const EARLY: &str = "SESSION-12";
+const NOT_EARLY: &str = "INTEROP-01";
+
+/// Methods of the agent whose params name a session.
+const NAMING: [&str; 11] = [
+    "session/update",
+    "session/request_permission",
+    "fs/read_text_file",
+    "fs/write_text_file",
+    "terminal/create",
+    "terminal/output",
+    "terminal/wait_for_exit",
+    "terminal/kill",
+    "terminal/release",
+    "elicitation/create",
+    "elicitation/complete",
+];
+
+/// Requests of the client that make a session known when they are answered.
+const CREATING: [&str; 2] = ["session/new", "session/fork"];
+
+/// So many unknown ids, and so much of the prompts of a session, are remembered.
+const REMEMBERED_IDS: usize = 1000;
+const REMEMBERED_BYTES: usize = 16 * 1024;
+
+/// SESSION-01 (docs/protocol/v1/session-setup.mdx#creating-a-session): session/new gives a session id. Judged on requests
+/// after the handshake that are valid and name an absolute folder; -32000 asks to authenticate and says nothing, nor does
+/// an error where the request also asks for MCP servers or further folders, which may be what is refused.
+///
+/// SESSION-02 (same page): an id that session/new gives names no session that the client knows already.
+///
+/// SESSION-09 (#working-directory): files that tools touch lie in the folders of the session. What lies elsewhere is noted;
+/// a write there (fs/write_text_file, or a completed edit) fails the advice unless a prompt of the session names the file
+/// or its folder.
+///
+/// SESSION-11 (schema/v1/schema.json#/$defs/SessionNotification): ids in updates and requests are known. An id that no
+/// answer has given yet waits while a session is being created: if the answer names it, that is SESSION-12 and INTEROP-01
+/// (which only speaks of updates), else SESSION-11. An id that the client itself used is not held against the agent.
+#[derive(Default)]
+pub(super) struct Sessions {
+    /// Ids that the agent used before any answer gave them, with what it sent.
+    early: HashMap<String, EarlyUse>,
+    /// Ids that the client used though no answer gave them.
+    named: HashSet<String>,
+    /// What the prompts of each session said.
+    prompts: HashMap<String, Said>,
+    given_up: HashSet<u64>,
+}
+
+struct EarlyUse {
+    first: u64,
+    first_update: Option<u64>,
+    kinds: BTreeMap<String, u64>,
+}
+
+#[derive(Default)]
+struct Said {
+    text: String,
+    /// Some of it was not kept.
+    more: bool,
+}
+
+/// What is known of an id that the agent uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The client knows the session.
+    Known,
+    /// Nothing made it known.
+    Unknown,
+    /// It may be known, and why that cannot be told.
+    Unclear(&'static str),
+}
+
+/// Whether the client knows the session.
+pub(super) fn standing(talk: &Conversation, session: &str) -> Standing {
+    if talk.session(session).is_some() {
+        Standing::Known
+    } else if !talk.from_start {
+        Standing::Unclear("the recording begins late: a session may be from before")
+    } else if talk.unread.is_some() {
+        Standing::Unclear(
+            "the answer that gives a session id may stand in a line that holds no single message",
+        )
+    } else {
+        Standing::Unknown
+    }
+}
+
+/// Whether the client waits for a new session.
+pub(super) fn is_creating(talk: &Conversation) -> bool {
+    talk.client_requests()
+        .any(|open| CREATING.contains(&open.method.as_str()))
+}
+
+impl Rule for Sessions {
+    fn judges(&self) -> &'static [&'static str] {
+        &[CREATED, OWN_ID, ROOTS, KNOWN, EARLY, NOT_EARLY]
+    }
+
+    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        if let Some((open, message)) = moment.answer_to("session/new") {
+            if moment.talk.is_version_one() {
+                created(moment, open, out);
+                let result = message.result().filter(|_| message.error().is_none());
+                own_id(moment, result, out);
+            }
+            self.settle(moment, out);
+        } else if moment.answer_to("session/fork").is_some() {
+            self.settle(moment, out);
+        } else if let Some(message) = moment.client_message() {
+            if let Some(session) = message.session() {
+                self.client_named(moment, session, message.method());
+            }
+        } else if let Body::Unanswered { id, seconds } = &moment.event.body {
+            self.unanswered(moment, &Id::from_value(id), *seconds, out);
+        } else if let Some(message) = moment.agent_message()
+            && moment.talk.is_version_one()
+            && let Some(method) = message.method().filter(|method| NAMING.contains(method))
+            && let Some(session) = message.session()
+        {
+            self.agent_named(moment, session, method, out);
+            self.paths(moment, session, method, message.params(), out);
+        }
+    }
+
+    fn end(&mut self, talk: &Conversation, out: &mut Out<'_>) {
+        for (session, early) in std::mem::take(&mut self.early) {
+            if is_creating(talk) {
+                out.inconclusive(
+                    KNOWN,
+                    "the recording ends before the answer that may give a session id",
+                );
+            } else {
+                unknown(&session, early.first, out);
+            }
+        }
+    }
+}
+
+impl Sessions {
+    fn client_named(&mut self, moment: &Moment<'_>, session: &str, method: Option<&str>) {
+        if moment.talk.session(session).is_none() && self.named.len() < REMEMBERED_IDS {
+            self.named.insert(session.to_owned());
+        }
+        if method == Some("session/load") || method == Some("session/resume") {
+            // Should it be refused, what the agent says of it meanwhile is not held against it.
+            self.named.insert(session.to_owned());
+        }
+        if method == Some("session/prompt") && moment.talk.session(session).is_some() {
+            let blocks = moment
+                .client_message()
+                .and_then(|message| message.params()?.get("prompt")?.as_array());
+            let said = self.prompts.entry(session.to_owned()).or_default();
+            for text in blocks.into_iter().flatten().filter_map(words) {
+                if said.text.len() + text.len() > REMEMBERED_BYTES {
+                    said.more = true;
+                } else {
+                    said.text.push_str(text);
+                    said.text.push('\n');
+                }
+            }
+        }
+    }
+
+    fn agent_named(&mut self, moment: &Moment<'_>, session: &str, method: &str, out: &mut Out<'_>) {
+        let is_update = method == "session/update";
+        match standing(moment.talk, session) {
+            Standing::Known => {
+                out.pass(KNOWN);
+                if is_update {
+                    out.pass(NOT_EARLY);
+                }
+            }
+            Standing::Unclear(why) => out.inconclusive(KNOWN, why),
+            Standing::Unknown if self.named.contains(session) => out.inconclusive(
+                KNOWN,
+                "the client itself used a session id that no answer gave",
+            ),
+            Standing::Unknown if is_creating(moment.talk) => {
+                if self.early.len() >= REMEMBERED_IDS && !self.early.contains_key(session) {
+                    return;
+                }
+                let early = self
+                    .early
+                    .entry(session.to_owned())
+                    .or_insert_with(|| EarlyUse {
+                        first: moment.index,
+                        first_update: None,
+                        kinds: BTreeMap::new(),
+                    });
+                let kind = moment.update().map_or(method, |update| update.kind);
+                if is_update {
+                    early.first_update.get_or_insert(moment.index);
+                }
+                if let Some(count) = early.kinds.get_mut(kind) {
+                    *count += 1;
+                } else if early.kinds.len() < 20 {
+                    early.kinds.insert(kind.to_owned(), 1);
+                }
+            }
+            Standing::Unknown => unknown(session, moment.index, out),
+        }
+    }
+
+    /// An answer came that may have given the ids that were used early.
+    fn settle(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        if self.early.is_empty() {
+            return;
+        }
+        let creating = is_creating(moment.talk);
+        let waiting = std::mem::take(&mut self.early);
+        for (session, early) in waiting {
+            if moment.talk.session(&session).is_some() {
+                let kinds: Vec<String> = early
+                    .kinds
+                    .iter()
+                    .map(|(kind, count)| format!("{count} {}", quote(kind)))
+                    .collect();
+                let message = format!(
+                    "session {} was named before the answer that announces it: {}",
+                    quote(&session),
+                    kinds.join(", ")
+                );
+                if let Some(update) = early.first_update {
+                    out.fail(
+                        NOT_EARLY,
+                        Place::new(update, "/params/sessionId"),
+                        message.clone(),
+                    );
+                }
+                out.note(EARLY, Place::new(early.first, "/params/sessionId"), message);
+            } else if creating {
+                self.early.insert(session, early);
+            } else {
+                unknown(&session, early.first, out);
+            }
+        }
+    }
+
+    fn unanswered(&mut self, moment: &Moment<'_>, id: &Id, seconds: f64, out: &mut Out<'_>) {
+        let talk = moment.talk;
+        let Some(open) = talk
+            .client_request(id)
+            .filter(|open| open.method == "session/new")
+        else {
+            return;
+        };
+        if !talk.is_version_one() || !is_judged(open) || !self.given_up.insert(open.event) {
+            return;
+        }
+        match super::jsonrpc::excuse(talk, open) {
+            Some(why) => out.inconclusive(CREATED, why),
+            None => out.fail(
+                CREATED,
+                Place::event(open.event),
+                format!(
+                    "session/new was not answered within {seconds} seconds, where a session id is expected"
+                ),
+            ),
+        }
+    }
+
+    /// SESSION-09.
+    fn paths(
+        &self,
+        moment: &Moment<'_>,
+        session: &str,
+        method: &str,
+        params: Option<&Value>,
+        out: &mut Out<'_>,
+    ) {
+        let Some(params) = params else {
+            return;
+        };
+        let text = |name: &str| params.get(name).and_then(Value::as_str);
+        match method {
+            "fs/read_text_file" => {
+                self.path(moment, session, text("path"), "/params/path", false, out);
+            }
+            "fs/write_text_file" => {
+                self.path(moment, session, text("path"), "/params/path", true, out);
+            }
+            "terminal/create" => {
+                self.path(moment, session, text("cwd"), "/params/cwd", false, out);
+            }
+            "session/update" => {
+                let Some(update) = moment
+                    .update()
+                    .filter(|update| update.kind.starts_with("tool_call"))
+                else {
+                    return;
+                };
+                let items = |name: &str| {
+                    let list = update.body.get(name).and_then(Value::as_array);
+                    list.into_iter().flatten().enumerate()
+                };
+                for (index, location) in items("locations") {
+                    let place = format!("/params/update/locations/{index}/path");
+                    let path = location.get("path").and_then(Value::as_str);
+                    self.path(moment, session, path, &place, false, out);
+                }
+                let done = update.body.get("status").and_then(Value::as_str) == Some("completed");
+                for (index, item) in items("content") {
+                    if item.get("type").and_then(Value::as_str) == Some("diff") {
+                        let place = format!("/params/update/content/{index}/path");
+                        let path = item.get("path").and_then(Value::as_str);
+                        self.path(moment, session, path, &place, done, out);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn path(
+        &self,
+        moment: &Moment<'_>,
+        session: &str,
+        path: Option<&str>,
+        place: &str,
+        writes: bool,
+        out: &mut Out<'_>,
+    ) {
+        let (Some(path), Some(known)) = (path, moment.talk.session(session)) else {
+            return;
+        };
+        let Some(cwd) = known.cwd.as_deref().filter(|cwd| is_absolute(cwd)) else {
+            return;
+        };
+        if !is_absolute(path) {
+            return;
+        }
+        let inside = std::iter::once(cwd)
+            .chain(known.additional.iter().map(String::as_str))
+            .any(|root| is_within(path, root));
+        if inside {
+            out.pass(ROOTS);
+            return;
+        }
+        let message = format!(
+            "{} lies outside the folders of the session ({})",
+            quote(path),
+            quote(cwd)
+        );
+        if writes && !self.asked_for(session, path) {
+            out.fail(
+                ROOTS,
+                moment.at(place),
+                format!("{message}, and no prompt asked to write there"),
+            );
+        } else {
+            out.note(ROOTS, moment.at(place), message);
+        }
+    }
+
+    /// Whether a prompt of the session may have named the file or its folder.
+    fn asked_for(&self, session: &str, path: &str) -> bool {
+        let Some(said) = self.prompts.get(session) else {
+            return false;
+        };
+        let mut parts = path.rsplit(['/', '\\']).filter(|part| !part.is_empty());
+        let named = |part: Option<&str>| part.is_some_and(|part| said.text.contains(part));
+        said.more || said.text.contains(path) || named(parts.next()) || named(parts.next())
+    }
+}
+
+/// The text of a block of a prompt, or the address of what it links to.
+fn words(block: &Value) -> Option<&str> {
+    block
+        .get("text")
+        .or_else(|| block.get("uri"))
+        .or_else(|| block.get("resource")?.get("uri"))?
+        .as_str()
+}
+
+/// Whether a session/new is one that must succeed.
+fn is_judged(open: &Open) -> bool {
+    let absolute = open
+        .params
+        .get("cwd")
+        .and_then(Value::as_str)
+        .is_some_and(is_absolute);
+    !open.probe
+        && absolute
+        && Schema::v1()
+            .violations("NewSessionRequest", &open.params)
+            .is_empty()
+}
+
+/// Whether a session/new asks for no more than a folder.
+fn is_plain(open: &Open) -> bool {
+    open.params.as_object().is_some_and(|members| {
+        members.iter().all(|(name, value)| match name.as_str() {
+            "cwd" => true,
+            "mcpServers" | "additionalDirectories" => {
+                value.is_null() || value.as_array().is_some_and(Vec::is_empty)
+            }
+            name => name == "_meta",
+        })
+    })
+}
+
+fn created(moment: &Moment<'_>, open: &Open, out: &mut Out<'_>) {
+    let Some(message) = moment.agent_message().filter(|_| is_judged(open)) else {
+        return;
+    };
+    match (message.result(), message.error()) {
+        (Some(result), None) => {
+            let id = result.get("sessionId").and_then(Value::as_str);
+            out.check(
+                CREATED,
+                id.is_some_and(|id| !id.is_empty()),
+                moment.at("/result"),
+                || {
+                    "the result of session/new has no `sessionId`, where a string that is not empty is expected"
+                        .to_owned()
+                },
+            );
+        }
+        (None, Some(_)) if message.error_code() == Some(-32000) => {
+            out.inconclusive(CREATED, "the agent asks to authenticate first (-32000)");
+        }
+        (None, Some(_)) if open.cancel_requested.is_some() => {
+            out.inconclusive(CREATED, "the client asked to cancel session/new");
+        }
+        (None, Some(_)) if !is_plain(open) => {
+            out.inconclusive(
+                CREATED,
+                "session/new was refused with MCP servers or further folders in it, which may be the reason",
+            );
+        }
+        (None, Some(error)) => out.fail(
+            CREATED,
+            moment.at("/error"),
+            format!(
+                "session/new was refused with {}, where a session id is expected",
+                quote(&error.to_string())
+            ),
+        ),
+        // Both outcomes at once: JSONRPC-02.
+        _ => {}
+    }
+}
+
+fn own_id(moment: &Moment<'_>, result: Option<&Value>, out: &mut Out<'_>) {
+    let Some(id) = result
+        .and_then(|result| result.get("sessionId"))
+        .and_then(Value::as_str)
+    else {
+        return;
+    };
+    let Some(session) = moment.talk.session(id) else {
+        return;
+    };
+    if session.known != moment.index {
+        out.fail(
+            OWN_ID,
+            moment.at("/result/sessionId"),
+            format!(
+                "session/new gave the id {}, which names a session already",
+                quote(id)
+            ),
+        );
+    } else if moment.talk.sessions().nth(1).is_some() {
+        out.pass(OWN_ID);
+    }
+}
+
+fn unknown(session: &str, event: u64, out: &mut Out<'_>) {
+    out.fail(
+        KNOWN,
+        Place::new(event, "/params/sessionId"),
+        format!(
+            "the session id {} is none that was created, loaded or resumed on this connection",
+            quote(session)
+        ),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::talking::{OPENING, events, failed, judged};
+    use super::super::{Judgement, judge_all};
+    use super::*;
+
+    const INITIALIZED: &str = r#"
+        > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
+        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+    "#;
+    const NEW: &str =
+        r#"> {"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}"#;
+
+    fn after_opening(lines: &str) -> Judgement {
+        judged(&format!("{OPENING}\n{lines}"))
+    }
+
+    fn created_by(lines: &str) -> Judgement {
+        judged(&format!("{INITIALIZED}\n{NEW}\n{lines}"))
+    }
+
+    fn one(id: &'static str, event: u64, path: &str) -> Vec<(&'static str, u64, String)> {
+        vec![(id, event, path.to_owned())]
+    }
+
+    fn ids(judgement: &Judgement) -> Vec<&'static str> {
+        failed(judgement).into_iter().map(|(id, ..)| id).collect()
+    }
+
+    fn commands(session: &str) -> String {
+        format!(
+            r#"< {{"method":"session/update","params":{{"sessionId":"{session}","update":{{"sessionUpdate":"available_commands_update","availableCommands":[]}}}}}}"#
+        )
+    }
+
+    #[test]
+    fn a_session_id_is_what_session_new_is_for() {
+        assert_eq!(judged(OPENING).get(CREATED).unwrap().passes, 1);
+        for answer in [r#"{"sessionId":""}"#, r#"{}"#, r#"{"sessionId":7}"#] {
+            let judgement = created_by(&format!(r#"< {{"id":1,"result":{answer}}}"#));
+            assert!(
+                failed(&judgement).contains(&(CREATED, 3, "/result".to_owned())),
+                "{answer}"
+            );
+        }
+        let refused = created_by(r#"< {"id":1,"error":{"code":-32603,"message":"no"}}"#);
+        assert_eq!(failed(&refused), one(CREATED, 3, "/error"));
+    }
+
+    #[test]
+    fn a_refusal_that_may_be_right_is_inconclusive() {
+        let auth = created_by(r#"< {"id":1,"error":{"code":-32000,"message":"log in"}}"#);
+        assert!(failed(&auth).is_empty());
+        assert_eq!(auth.get(CREATED).unwrap().inconclusive.len(), 1);
+        let servers = judged(&format!(
+            "{INITIALIZED}\n{}",
+            r#"
+            > {"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[{"name":"x","command":"/no","args":[],"env":[]}]}}
+            < {"id":1,"error":{"code":-32603,"message":"no such server"}}
+            "#
+        ));
+        assert!(failed(&servers).is_empty());
+        assert_eq!(servers.get(CREATED).unwrap().inconclusive.len(), 1);
+    }
+
+    #[test]
+    fn a_probe_may_be_refused() {
+        let judgement = judged(&format!(
+            "{INITIALIZED}\n{}",
+            r#"
+            >? {"id":1,"method":"session/new","params":{"cwd":"/nowhere","mcpServers":[]}}
+            < {"id":1,"error":{"code":-32602,"message":"no such folder"}}
+            > {"id":2,"method":"session/new","params":{"cwd":"relative","mcpServers":[]}}
+            < {"id":2,"error":{"code":-32602,"message":"not absolute"}}
+            "#
+        ));
+        assert!(failed(&judgement).is_empty());
+    }
+
+    #[test]
+    fn a_session_that_never_comes_fails() {
+        assert_eq!(
+            failed(&created_by("unanswered 1")),
+            [
+                ("JSONRPC-04", 2, String::new()),
+                (CREATED, 2, String::new())
+            ]
+        );
+        assert!(failed(&created_by(">x\nunanswered 1")).is_empty());
+    }
+
+    #[test]
+    fn each_session_has_an_id_of_its_own() {
+        let second = |id: &str| {
+            after_opening(&format!(
+                "> {{\"id\":2,\"method\":\"session/new\",\"params\":{{\"cwd\":\"/work\",\"mcpServers\":[]}}}}\n< {{\"id\":2,\"result\":{{\"sessionId\":\"{id}\"}}}}"
+            ))
+        };
+        assert_eq!(failed(&second("s1")), one(OWN_ID, 5, "/result/sessionId"));
+        assert_eq!(second("s2").get(OWN_ID).unwrap().passes, 1);
+    }
+
+    #[test]
+    fn an_id_that_nobody_gave_fails() {
+        let judgement = after_opening(&commands("ghost"));
+        assert_eq!(failed(&judgement), one(KNOWN, 4, "/params/sessionId"));
+        let known = after_opening(&commands("s1"));
+        assert_eq!(known.get(KNOWN).unwrap().passes, 1);
+        assert_eq!(known.get(NOT_EARLY).unwrap().passes, 1);
+    }
+
+    #[test]
+    fn an_update_before_the_answer_is_early_and_not_unknown() {
+        let judgement = created_by(&format!(
+            "{}\n< {{\"id\":1,\"result\":{{\"sessionId\":\"s1\"}}}}",
+            commands("s1")
+        ));
+        assert_eq!(failed(&judgement), one(NOT_EARLY, 3, "/params/sessionId"));
+        assert_eq!(judgement.get(EARLY).unwrap().notes.len(), 1);
+    }
+
+    #[test]
+    fn an_early_id_that_the_answer_does_not_give_is_unknown() {
+        let judgement = created_by(&format!(
+            "{}\n< {{\"id\":1,\"result\":{{\"sessionId\":\"s2\"}}}}",
+            commands("s1")
+        ));
+        assert_eq!(failed(&judgement), one(KNOWN, 3, "/params/sessionId"));
+    }
+
+    #[test]
+    fn ids_of_loads_and_of_the_time_before_are_no_faults() {
+        let load = r#"> {"id":2,"method":"session/load","params":{"sessionId":"old","cwd":"/work","mcpServers":[]}}"#;
+        assert!(ids(&after_opening(&format!("{load}\n{}", commands("old")))).is_empty());
+        let refused = r#"< {"id":2,"error":{"code":-32002,"message":"no such session"}}"#;
+        assert!(
+            ids(&after_opening(&format!(
+                "{load}\n{refused}\n{}",
+                commands("old")
+            )))
+            .is_empty()
+        );
+        let late = judge_all(false, &events(&commands("s1")));
+        assert!(ids(&late).is_empty());
+        assert_eq!(late.get(KNOWN).unwrap().inconclusive.len(), 1);
+    }
+
+    #[test]
+    fn a_forked_session_is_known() {
+        let judgement = after_opening(&format!(
+            "> {{\"id\":2,\"method\":\"session/fork\",\"params\":{{\"sessionId\":\"s1\",\"cwd\":\"/work\"}}}}\n< {{\"id\":2,\"result\":{{\"sessionId\":\"s2\"}}}}\n{}",
+            commands("s2")
+        ));
+        assert!(ids(&judgement).is_empty());
+    }
+
+    #[test]
+    fn a_write_outside_the_folder_fails_unless_a_prompt_asked_for_it() {
+        let write = |prompt: &str, path: &str| {
+            after_opening(&format!(
+                r#"
+                > {{"id":2,"method":"session/prompt","params":{{"sessionId":"s1","prompt":[{{"type":"text","text":"{prompt}"}}]}}}}
+                < {{"id":0,"method":"fs/write_text_file","params":{{"sessionId":"s1","path":"{path}","content":""}}}}
+                "#
+            ))
+        };
+        assert_eq!(
+            failed(&write("tidy up", "/etc/hosts")),
+            one(ROOTS, 5, "/params/path")
+        );
+        assert!(ids(&write("add a line to /etc/hosts", "/etc/hosts")).is_empty());
+        let inside = write("tidy up", "/work/a/../b");
+        assert!(ids(&inside).is_empty());
+        assert_eq!(inside.get(ROOTS).unwrap().passes, 1);
+    }
+
+    #[test]
+    fn a_read_or_a_location_outside_is_noted() {
+        let judgement = after_opening(
+            r#"
+            < {"id":0,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/etc/hosts"}}
+            < {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"x","locations":[{"path":"/etc/hosts"}]}}}
+            "#,
+        );
+        assert!(!ids(&judgement).contains(&ROOTS));
+        assert_eq!(judgement.get(ROOTS).unwrap().notes.len(), 2);
+    }
+}
