@@ -250,7 +250,8 @@ mod tests {
             failed(&offered(only_read, &write)),
             [
                 (WRITE_OFFERED, 5, "/method".to_owned()),
-                ("INIT-10", 5, "/method".to_owned())
+                ("INIT-10", 5, "/method".to_owned()),
+                ("TOOLCALL-07", 5, String::new())
             ]
         );
         assert!(of_area(&offered(only_read, &read)).is_empty());

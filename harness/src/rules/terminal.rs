@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn create_wait_release_passes() {
         let judgement = with(&format!("{CREATE}{WAIT}{RELEASE}{DONE}"));
-        assert!(failed(&judgement).is_empty());
+        assert!(of_area(&judgement).is_empty());
         for id in [CWD, RETURNED, RELEASED, NOT_REUSED] {
             assert!(judgement.get(id).unwrap().passes > 0, "{id}");
         }
