@@ -26,6 +26,9 @@ pub(super) struct RunArguments {
     /// Leave these out.
     #[arg(long, value_delimiter = ',')]
     skip: Vec<String>,
+    /// Scenarios below this folder, in addition to the built-in ones.
+    #[arg(long)]
+    scenarios: Option<PathBuf>,
     /// How many scenarios run side by side.
     #[arg(long, default_value_t = 8)]
     jobs: usize,
@@ -67,7 +70,7 @@ pub(super) fn main(arguments: RunArguments) -> Exit {
         Ok(command) => command,
         Err(error) => return usage(&error),
     };
-    let set = match Set::built_in(&known_id) {
+    let mut set = match Set::built_in(&known_id) {
         Ok(set) => set,
         Err(error) => return usage(&error),
     };

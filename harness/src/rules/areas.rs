@@ -1,8 +1,8 @@
 //! The list of all rules, one per area. A new area is one line here.
 
 use super::{
-    Rule, auth, commands, config, elicit, error, ext, fs, init, jsonrpc, mode, schema, session,
-    terminal, transport,
+    Rule, auth, cancel, commands, config, content, elicit, error, ext, fs, init, jsonrpc, mode,
+    perm, plan, prompt, schema, session, terminal, toolcall, transport, update, usage,
 };
 
 /// A fresh instance of every rule.
@@ -22,6 +22,14 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(elicit::Elicitations::default()),
         Box::new(ext::Extensions::default()),
         Box::new(error::Errors),
+        Box::new(prompt::Prompts::default()),
+        Box::new(update::Updates::default()),
+        Box::new(content::Content),
+        Box::new(toolcall::ToolCalls::default()),
+        Box::new(perm::Permission::default()),
+        Box::new(cancel::Cancellation::default()),
+        Box::new(plan::Planning::default()),
+        Box::new(usage::Usage::default()),
         // Gathers what the others found, so it is the last.
         Box::new(init::LeftOut),
     ]

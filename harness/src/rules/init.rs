@@ -211,7 +211,7 @@ impl Handshakes {
                 ANSWERED,
                 Place::event(open.event),
                 format!(
-                    "initialize was not answered within {seconds} seconds, where a result with `protocolVersion` is expected"
+                    "initialize was not answered within {seconds:.1} s, where a result with `protocolVersion` is expected"
                 ),
             ),
         }
