@@ -1,7 +1,10 @@
 //! The command line: one file per command, and the only place that maps outcomes to exit codes.
 
 mod exit;
+mod output;
 mod run;
+mod tables;
+mod value;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -21,7 +24,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Drive an agent through scenarios and judge every message on the wire.
-    Run(run::RunArguments),
+    Run(Box<run::RunArguments>),
     /// The reference agent that is built in.
     #[command(disable_help_flag = true)]
     Bob {
@@ -41,7 +44,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Arguments::try_parse_from(arguments) {
         Ok(Arguments {
             command: Command::Run(run),
-        }) => run::main(run).into(),
+        }) => run::main(&run).into(),
         Ok(Arguments {
             command: Command::Bob { arguments },
         }) => bob::cli::run(std::iter::once(OsString::from("bob")).chain(arguments)),
