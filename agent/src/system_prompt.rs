@@ -1,9 +1,10 @@
 //! The system prompt of a session.
 
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::skills;
+use crate::{log, skills};
 
 const ROLE: &str = "You are Bob, a coding agent that works in one folder, mostly with the shell. \
     Use the tools to look at the facts before you answer, change only what was asked for, and say \
@@ -19,12 +20,17 @@ pub(crate) fn of_folder(folder: &Path) -> String {
             let _ = write!(prompt, "\n- {}: {}", skill.name, skill.description);
         }
     }
-    if let Ok(instructions) = std::fs::read_to_string(folder.join("AGENTS.md")) {
-        let _ = write!(
-            prompt,
-            "\n\nInstructions from AGENTS.md:\n\n{}",
-            instructions.trim_end()
-        );
+    let path = folder.join("AGENTS.md");
+    match std::fs::read_to_string(&path) {
+        Ok(instructions) => {
+            let instructions = instructions.trim_end();
+            let _ = write!(prompt, "\n\nInstructions from AGENTS.md:\n\n{instructions}");
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => log::line(format_args!(
+            "warning: {}: left out, cannot be read: {error}",
+            path.display()
+        )),
     }
     prompt
 }

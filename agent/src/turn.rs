@@ -14,14 +14,11 @@ use crate::model::Fragment;
 use crate::permission::{self, Decision};
 use crate::session::{Session, Ticket};
 use crate::slash::Command;
-use crate::tools::{Class, Invocation, Output, Place, Processes};
+use crate::tools::{CANCELLED, Class, Invocation, Output, Place, Processes};
 use crate::update;
 
 /// What a tool call gets as result that the user rejected.
 const REJECTED: &str = "[command rejected by the user]";
-
-/// What a tool call gets as result that a cancel came before.
-const CANCELLED: &str = "[cancelled]";
 
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,6 +174,7 @@ impl Turn<'_> {
                 Some(Some(Ok(fragment))) => fragment,
             };
             match fragment {
+                Fragment::Text(part) if part.is_empty() => {}
                 Fragment::Text(part) => {
                     self.send(update::agent_text(&part)).await;
                     text.push_str(&part);

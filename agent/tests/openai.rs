@@ -243,9 +243,11 @@ fn a_stream_that_is_cut_fails_the_turn_and_keeps_what_was_said() {
         let server = ModelServer::start(vec![reply, says("again")]);
         let mut bob = bob_on(&server);
         let session = bob.session();
-        let turn = bob.turn(&session, "first");
-        assert_eq!(turn.text(), "half");
-        let reason = turn.answer["error"]["data"]["error"].as_str().unwrap();
+        let id = bob.prompt(&session, "first");
+        bob.wait(|message| is_update(message, "agent_message_chunk"));
+        server.break_stream();
+        let answer = bob.answer(id);
+        let reason = answer["error"]["data"]["error"].as_str().unwrap();
         assert!(
             reason.starts_with("the model server cut the stream"),
             "{reason}"

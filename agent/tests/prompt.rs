@@ -85,6 +85,7 @@ fn an_empty_prompt_is_a_turn_too() {
     let mut bob = Bob::ready();
     let session = bob.session();
     assert_eq!(ask(&mut bob, &session, json!([])).stop_reason(), "end_turn");
+    assert_eq!(bob.turn(&session, "\n").messages.len(), 0);
     let turn = bob.turn(&session, "/new");
     assert_eq!(turn.text(), "🆕 New session: 0 message(s) forgotten.");
 }

@@ -297,6 +297,17 @@ fn a_command_ends_at_the_time_limit_with_its_children() {
 }
 
 #[test]
+fn what_writes_on_in_the_background_does_not_hold_up_the_command() {
+    let mut bob = Bob::ready();
+    bob.permission = Some("allow");
+    let session = bob.session();
+    let turn = bob.turn(&session, "run yes & echo $! > pid; true");
+    assert_eq!(turn.states(), run_and_ended("completed"));
+    let pid = std::fs::read_to_string(bob.cwd().join("pid")).unwrap();
+    wait_for_end(pid.trim().parse().unwrap());
+}
+
+#[test]
 fn what_a_command_left_in_the_background_ends_with_the_turn() {
     let mut bob = Bob::ready();
     bob.permission = Some("allow_always");

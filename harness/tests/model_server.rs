@@ -508,6 +508,7 @@ async fn a_failing_status_is_the_same_for_every_retry() {
     let error = reply.json().await;
     assert_eq!(error["error"]["message"], "Who are you?");
     assert_eq!(error["error"]["code"], "invalid_api_key");
+    model.server.note_prompt("2").unwrap();
     assert_eq!(model.ask(&chat("2")).await.text().await, "ok");
     let state = model.until(|_| true).await;
     assert_eq!((state.requests, state.used), (5, 3));

@@ -215,6 +215,14 @@ fn mistakes_in_expectations_are_shown_at_their_place() {
             "wait = 300\nexpect.answer = \"result\"",
         ),
         (
+            "an answer that is not awaited",
+            "prompt = \"x\"\nawait = false\nexpect.answer = \"result\"",
+        ),
+        (
+            "an unknown status",
+            "prompt = \"x\"\nexpect.toolCall.status = [\"faild\"]",
+        ),
+        (
             "an unknown answer",
             "prompt = \"x\"\nexpect.answer = \"results\"",
         ),
@@ -578,4 +586,61 @@ fn a_folder_without_scenarios_is_refused() {
         .unwrap_err()
         .to_string();
     assert!(said.starts_with("cannot read"), "{said}");
+}
+
+#[test]
+fn the_examples_of_the_reference_are_right() {
+    let reference =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenarios.md"))
+            .unwrap();
+    let examples: Vec<&str> = reference
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|part| part.split("```").next())
+        .collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        scenarios(example);
+    }
+}
+
+#[test]
+fn the_reference_names_every_key() {
+    let reference =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenarios.md"))
+            .unwrap();
+    for wrong in [
+        stepped("zzzz = 1"),
+        stepped("prompt = \"x\"\nexpect.zzzz = 1"),
+        format!("zzzz = 1\n{}", stepped("")),
+    ] {
+        let said = problem(&wrong);
+        let allowed: Vec<&str> = said
+            .lines()
+            .filter(|line| line.contains("= expected"))
+            .flat_map(|line| line.split('`').skip(1).step_by(2))
+            .collect();
+        assert!(allowed.len() > 10, "{said}");
+        for key in allowed {
+            let named = [format!("`{key}"), format!("[{key}]")]
+                .iter()
+                .any(|written| reference.contains(written.as_str()));
+            assert!(named, "docs/scenarios.md does not describe `{key}`");
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_and_does_no_harm() {
+    for (open, close) in [("[", "]"), ("{a=", "}")] {
+        let deep = format!("title = {}1{}", open.repeat(50_000), close.repeat(50_000));
+        assert!(problem(&deep).starts_with("scenarios/area/name.toml:1:"));
+    }
+    let dotted = format!("title.{}a = 1", "a.".repeat(50_000));
+    assert!(problem(&dotted).starts_with("scenarios/area/name.toml:1:"));
+    let json = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    let blocks = stepped(&format!("prompt.json = '{json}'"));
+    assert!(problem(&blocks).contains("recursion limit"));
+    // Exact parameters are only looked at, so that deep ones can be sent.
+    scenarios(&stepped(&format!("initialize.json = '{json}'")));
 }

@@ -1,8 +1,10 @@
 //! What answers a conversation.
 
+mod chat_stream;
 mod directive;
 mod embedded;
 mod openai;
+mod reason;
 mod sse;
 
 use futures::future::BoxFuture;

@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
 use super::output::Bounded;
-use super::{Output, Place};
+use super::{CANCELLED, Output, Place, Processes};
 
 /// Time that a command has between the request to end and its end.
 const GRACE: Duration = Duration::from_millis(50);
@@ -37,6 +37,7 @@ pub(crate) async fn run(command: &str, place: &Place<'_>) -> Output {
         Ok(started) => started,
         Err(error) => return Output::failure(format!("the command cannot be started: {error}")),
     };
+    let leader = child.id();
     let limit = Duration::from_secs(place.settings.timeout_s);
     let mut output = Bounded::default();
     let mut open = true;
@@ -48,18 +49,21 @@ pub(crate) async fn run(command: &str, place: &Place<'_>) -> Output {
             biased;
             () = place.cancel.cancelled() => break End::Cancelled,
             () = &mut deadline => break End::TimedOut,
-            count = pipe.read(&mut buffer), if open => match count {
-                Ok(count) if count > 0 => output.push(buffer.get(..count).unwrap_or_default()),
-                _ => open = false,
-            },
             status = child.wait() => match status {
                 Ok(status) => break End::Exited(status),
                 Err(error) => break End::Lost(error),
             },
+            // Last, as something in the background may never stop writing.
+            count = pipe.read(&mut buffer), if open => match count {
+                Ok(count) if count > 0 => output.push(buffer.get(..count).unwrap_or_default()),
+                _ => open = false,
+            },
         }
     };
-    if let End::TimedOut | End::Cancelled = end {
-        end_all(&mut child, place).await;
+    match end {
+        End::TimedOut => stop(&mut child, place.processes, leader).await,
+        End::Cancelled => stop(&mut child, place.processes, None).await,
+        End::Exited(_) | End::Lost(_) => {}
     }
     let drained = timeout(LAST_WORDS, async {
         while open {
@@ -106,12 +110,13 @@ fn start(command: &str, place: &Place<'_>) -> io::Result<(Child, Receiver)> {
     Ok((child, pipe))
 }
 
-/// Asks everything that the turn started to end, and ends what does not.
-async fn end_all(child: &mut Child, place: &Place<'_>) {
-    place.processes.signal(Signal::SIGTERM);
+/// Asks the processes of one group, or of all groups of the turn, to end, and ends what does not.
+async fn stop(child: &mut Child, processes: &Processes, leader: Option<u32>) {
+    processes.signal(leader, Signal::SIGTERM);
     let _ = timeout(GRACE, child.wait()).await;
-    place.processes.signal(Signal::SIGKILL);
-    let _ = child.wait().await;
+    processes.signal(leader, Signal::SIGKILL);
+    // Not for ever: a process in the hands of a broken device cannot be killed.
+    let _ = timeout(GRACE, child.wait()).await;
 }
 
 fn finished(mut text: String, end: &End, limit: Duration) -> Output {
@@ -123,7 +128,7 @@ fn finished(mut text: String, end: &End, limit: Duration) -> Output {
             (None, None) => "[ended]".to_owned(),
         },
         End::TimedOut => format!("[ended after {} s, the time limit]", limit.as_secs()),
-        End::Cancelled => "[cancelled]".to_owned(),
+        End::Cancelled => CANCELLED.to_owned(),
         End::Lost(error) => format!("[lost: {error}]"),
     };
     if !text.is_empty() && !text.ends_with('\n') {

@@ -17,6 +17,9 @@ use crate::settings;
 
 pub(crate) use process::Processes;
 
+/// What a tool call gets as result that a cancel came before.
+pub(crate) const CANCELLED: &str = "[cancelled]";
+
 /// A tool as the model and the client see it.
 #[derive(Debug)]
 pub(crate) struct Tool {
@@ -215,21 +218,28 @@ impl Invocation {
                 .to_owned()
         };
         let path = self.path.clone().unwrap_or_default();
-        match self.name.as_str() {
-            "bash" => bash::run(&argument("command"), place).await,
-            "read_file" => blocking(move || read_file::run(&path)).await,
+        let work: Box<dyn FnOnce() -> Output + Send> = match self.name.as_str() {
+            "bash" => return bash::run(&argument("command"), place).await,
+            "read_file" => Box::new(move || read_file::run(&path)),
             "write_file" => {
                 let content = argument("content");
-                blocking(move || write_file::run(&path, content)).await
+                Box::new(move || write_file::run(&path, content))
             }
             "edit_file" => {
                 let (old, new) = (argument("old"), argument("new"));
-                blocking(move || edit_file::run(&path, &old, &new)).await
+                Box::new(move || edit_file::run(&path, &old, &new))
             }
             _ => {
                 let (cwd, name) = (place.cwd.to_owned(), argument("name"));
-                blocking(move || read_skill::run(&cwd, &name)).await
+                Box::new(move || read_skill::run(&cwd, &name))
             }
+        };
+        // Files are worked on elsewhere, so that a file system that hangs holds up this call only.
+        let work = tokio::task::spawn_blocking(work);
+        match place.cancel.run_until_cancelled(work).await {
+            Some(Ok(output)) => output,
+            Some(Err(_)) => Output::failure("the tool ended without a result"),
+            None => Output::failure(CANCELLED),
         }
     }
 }
@@ -242,12 +252,6 @@ pub(crate) struct Place<'a> {
     pub(crate) processes: &'a Processes,
     /// Cancelled with the turn.
     pub(crate) cancel: &'a CancellationToken,
-}
-
-async fn blocking(work: impl FnOnce() -> Output + Send + 'static) -> Output {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|_| Output::failure("the tool ended without a result"))
 }
 
 /// A path of the model's, seen from the session's folder.

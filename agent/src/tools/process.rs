@@ -32,13 +32,15 @@ impl Processes {
             .retain(|group| killpg(*group, None).is_ok());
     }
 
-    /// Sends a signal to every process of every group.
-    pub(crate) fn signal(&self, signal: Signal) {
+    /// Sends a signal to every process of these groups: of the one that `leader` leads, or of all.
+    pub(crate) fn signal(&self, leader: Option<u32>, signal: Signal) {
+        let wanted = leader.and_then(|leader| i32::try_from(leader).ok());
         for group in self
             .groups
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .iter()
+            .filter(|group| wanted.is_none_or(|wanted| wanted == group.as_raw()))
         {
             // A group that is gone already needs no signal.
             let _ = killpg(*group, signal);
@@ -48,6 +50,6 @@ impl Processes {
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        self.signal(Signal::SIGKILL);
+        self.signal(None, Signal::SIGKILL);
     }
 }

@@ -10,7 +10,8 @@ mod writer;
 
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -27,6 +28,8 @@ pub(crate) struct Transport {
     /// Cancelled when the peer no longer takes output.
     pub(crate) output_lost: CancellationToken,
     outgoing: UnboundedSender<TransportFrame>,
+    /// Counts the messages that were written.
+    progress: Arc<AtomicUsize>,
     written: mpsc::Receiver<()>,
 }
 
@@ -47,11 +50,13 @@ impl Transport {
             .name("reader".into())
             .spawn(move || reader::run(input, &to_sdk, &answers))?;
 
+        let progress = Arc::new(AtomicUsize::new(0));
         let (gate_of_writer, lost) = (Arc::clone(&gate), output_lost.clone());
+        let count = Arc::clone(&progress);
         thread::Builder::new()
             .name("writer".into())
             .spawn(move || {
-                if writer::run(from_sdk, output, &gate_of_writer).is_err() {
+                if writer::run(from_sdk, output, &gate_of_writer, &count).is_err() {
                     lost.cancel();
                 }
                 let _ = done.send(());
@@ -61,15 +66,23 @@ impl Transport {
             gate,
             output_lost,
             outgoing: ours.tx.clone(),
+            progress,
             written,
         };
         Ok((transport, ours))
     }
 
-    /// Lets the writer finish what is queued. A peer that does not read cannot hold the process
-    /// longer than `limit`.
-    pub(crate) fn finish(self, limit: Duration) {
+    /// Lets the writer finish what is queued, as long as the peer takes something within each
+    /// `patience`.
+    pub(crate) fn finish(self, patience: Duration) {
         self.outgoing.close_channel();
-        let _ = self.written.recv_timeout(limit);
+        let mut before = self.progress.load(Ordering::Relaxed);
+        while self.written.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            let now = self.progress.load(Ordering::Relaxed);
+            if now == before {
+                return;
+            }
+            before = now;
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Messages to lines.
 
 use std::io::{BufWriter, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agent_client_protocol::{RawJsonRpcMessage, TransportFrame};
 use futures::StreamExt as _;
@@ -21,6 +22,7 @@ pub(super) fn run(
     mut queue: UnboundedReceiver<TransportFrame>,
     output: impl Write,
     gate: &Gate,
+    progress: &AtomicUsize,
 ) -> std::io::Result<()> {
     let mut output = BufWriter::with_capacity(64 * 1024, output);
     let mut written = 0;
@@ -41,6 +43,7 @@ pub(super) fn run(
         };
         serde_json::to_writer(&mut output, &message)?;
         output.write_all(b"\n")?;
+        progress.fetch_add(1, Ordering::Relaxed);
         if is_update(&message) {
             written += 1;
         }

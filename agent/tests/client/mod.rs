@@ -388,11 +388,10 @@ impl Bob {
         }
         let mut requests = 0;
         for (direction, message) in &self.log {
-            if *direction == "<-" && message.get("method").is_some() {
-                if let Some(id) = message["id"].as_str() {
-                    requests += 1;
-                    text = text.replace(id, &format!("{{request-{requests}}}"));
-                }
+            let asks = *direction == "<-" && message.get("method").is_some();
+            if let Some(id) = message["id"].as_str().filter(|_| asks) {
+                requests += 1;
+                text = text.replace(id, &format!("{{request-{requests}}}"));
             }
         }
         text.replace(&format!("bob-{}-", self.pid), "bob-{pid}-")

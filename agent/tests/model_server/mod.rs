@@ -1,4 +1,8 @@
 //! A chat-completions server on loopback, whose replies a test lays out beforehand.
+#![allow(
+    dead_code,
+    reason = "each test file is a crate of its own and uses a part of this"
+)]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::VecDeque;
@@ -12,6 +16,7 @@ use axum::http::{HeaderMap, Response};
 use axum::routing::post;
 use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 /// What the server does with one request.
 #[derive(Clone)]
@@ -22,7 +27,7 @@ pub(crate) enum Reply {
     Events(Vec<Value>),
     /// A stream that ends without `[DONE]` or a reason.
     Ends(Vec<Value>),
-    /// A stream whose connection breaks.
+    /// A stream whose connection breaks on [`ModelServer::break_stream`].
     Breaks(Vec<Value>),
     /// A stream that stays open.
     Hangs(Vec<Value>),
@@ -41,6 +46,7 @@ pub(crate) struct Seen {
 struct Shared {
     replies: Arc<Mutex<VecDeque<Reply>>>,
     seen: Arc<Mutex<Vec<Seen>>>,
+    breaks: Arc<Notify>,
 }
 
 pub(crate) struct ModelServer {
@@ -71,6 +77,11 @@ impl ModelServer {
             base_url,
             _runtime: runtime,
         }
+    }
+
+    /// Breaks the connection of a reply that is to break.
+    pub(crate) fn break_stream(&self) {
+        self.shared.breaks.notify_one();
     }
 
     /// Everything that was asked so far.
@@ -144,7 +155,10 @@ async fn complete(State(shared): State<Shared>, headers: HeaderMap, body: Bytes)
         }
         Reply::Ends(events) => Body::from_stream(whole(lines(events))),
         Reply::Breaks(events) => {
-            let broken = stream::iter([Err(io::Error::other("cut"))]);
+            let broken = stream::once(async move {
+                shared.breaks.notified().await;
+                Err(io::Error::other("cut"))
+            });
             Body::from_stream(whole(lines(events)).chain(broken))
         }
         Reply::Hangs(events) => Body::from_stream(whole(lines(events)).chain(stream::pending())),

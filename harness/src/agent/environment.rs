@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
-
 use super::variables::{self, is_model_variable};
+use super::{Named, Placeholders};
 
 /// Variables and their values.
 pub type Variables = BTreeMap<OsString, OsString>;
@@ -60,40 +59,6 @@ pub enum Home {
     Keep,
 }
 
-/// What `--env` names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// `--env NAME=VALUE`.
-    Set(String, String),
-    /// `--env NAME`: the user's own value, if there is one.
-    Pass(String),
-}
-
-/// Why the value of `--env` cannot be read.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error(
-    "`--env {0}` names no variable; write `--env NAME=VALUE`, or `--env NAME` for your own value"
-)]
-pub struct NamedError(String);
-
-impl std::str::FromStr for Named {
-    type Err = NamedError;
-
-    fn from_str(text: &str) -> Result<Self, NamedError> {
-        let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (text, None),
-        };
-        if name.is_empty() || text.contains('\0') {
-            return Err(NamedError(text.to_owned()));
-        }
-        Ok(match value {
-            Some(value) => Self::Set(name.to_owned(), value.to_owned()),
-            None => Self::Pass(name.to_owned()),
-        })
-    }
-}
-
 /// What an agent is to find in its environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
@@ -108,42 +73,6 @@ pub struct Environment {
     pub profile: BTreeMap<String, String>,
     /// What `--env` names, the later the stronger.
     pub named: Vec<Named>,
-}
-
-/// What stands for `{home}`, `{cwd}` and `{model}` in values and files of a profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placeholders {
-    /// The agent's home.
-    pub home: String,
-    /// The session's folder.
-    pub cwd: String,
-    /// The address of the scripted model, if there is one.
-    pub model: Option<String>,
-}
-
-impl Placeholders {
-    /// Puts the values in. `None` where `{model}` is asked for and there is no scripted model. Any other text in braces
-    /// stays, and what a value puts in is not looked at again.
-    pub fn fill(&self, text: &str) -> Option<String> {
-        let mut filled = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once('{') {
-            filled.push_str(before);
-            let (value, tail) = if let Some(tail) = after.strip_prefix("home}") {
-                (self.home.as_str(), tail)
-            } else if let Some(tail) = after.strip_prefix("cwd}") {
-                (self.cwd.as_str(), tail)
-            } else if let Some(tail) = after.strip_prefix("model}") {
-                (self.model.as_deref()?, tail)
-            } else {
-                ("{", after)
-            };
-            filled.push_str(value);
-            rest = tail;
-        }
-        filled.push_str(rest);
-        Some(filled)
-    }
 }
 
 impl Environment {
@@ -541,30 +470,5 @@ mod tests {
         assert_eq!(built["HTTPS_PROXY"], "http://user:secret@proxy");
         assert_eq!(built["NO_PROXY"], format!("intern.example,{LOOPBACK}"));
         assert_eq!(built["no_proxy"], LOOPBACK);
-    }
-
-    #[test]
-    fn placeholders_are_filled_once_and_other_braces_stay() {
-        let placeholders = Placeholders {
-            home: "/h{cwd}".into(),
-            cwd: "/c".into(),
-            model: None,
-        };
-        let filled = placeholders.fill(r#"{"a":"{home}","b":{x},"c":"{cwd}"} {"#);
-        assert_eq!(filled.unwrap(), r#"{"a":"/h{cwd}","b":{x},"c":"/c"} {"#);
-        assert_eq!(placeholders.fill("{home} {model}"), None);
-    }
-
-    #[test]
-    fn what_names_no_variable_is_refused() {
-        assert_eq!("A=b=c".parse(), Ok(Named::Set("A".into(), "b=c".into())));
-        assert_eq!("A=".parse(), Ok(Named::Set("A".into(), String::new())));
-        assert!(
-            "=x".parse::<Named>()
-                .unwrap_err()
-                .to_string()
-                .contains("`--env =x`")
-        );
-        assert!("".parse::<Named>().is_err());
     }
 }

@@ -14,9 +14,6 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::time::sleep;
 
-/// The variable whose value marks all processes of one run.
-pub(super) const MARKER_VARIABLE: &str = "ACP_HARNESS_RUN";
-
 /// How long killed processes may take to vanish.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -162,7 +159,8 @@ mod processes {
     use std::fs;
     use std::path::Path;
 
-    use super::{Leftover, MARKER_VARIABLE, shown};
+    use super::super::marker::MARKER_VARIABLE;
+    use super::{Leftover, shown};
 
     /// The living processes of a run, the harness itself never among them.
     pub(super) fn of_run(group: Option<i32>, marker: &str) -> Vec<Leftover> {

@@ -16,16 +16,20 @@ mod folder;
 pub mod guard;
 mod input;
 mod leftovers;
+mod marker;
+mod named;
 mod output;
+mod placeholders;
 mod process;
 mod variables;
 
 pub use command::{Command, CommandError};
 pub use ending::{Ending, Needed, Patience};
-pub use environment::{
-    Environment, Folders, Home, ModelAccess, Named, NamedError, Placeholders, User, Variables,
-};
+pub use environment::{Environment, Folders, Home, ModelAccess, User, Variables};
 pub use folder::{FolderError, Place, RunFolder};
 pub use guard::kill_all;
 pub use leftovers::Leftover;
-pub use process::{AgentProcess, Launch, Marker, StartError};
+pub use marker::Marker;
+pub use named::{Named, NamedError};
+pub use placeholders::Placeholders;
+pub use process::{AgentProcess, Launch, StartError};

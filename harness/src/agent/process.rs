@@ -1,15 +1,13 @@
 //! One agent as a process of its own.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
@@ -25,7 +23,8 @@ use crate::trace::{Body, Exit, Observed, Outbox, Party};
 use super::ending::{Ending, Needed, Patience};
 use super::guard;
 use super::input::Input;
-use super::leftovers::{MARKER_VARIABLE, Trail};
+use super::leftovers::Trail;
+use super::marker::{MARKER_VARIABLE, Marker};
 use super::output::{self, Stream};
 use super::{Command, CommandError, Variables};
 
@@ -37,32 +36,6 @@ const KILL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long an ending waits for the ends of the pipes once nothing of the run is left.
 const PIPE_END: Duration = Duration::from_millis(200);
-
-/// What marks the processes of one run: the value of the variable `ACP_HARNESS_RUN`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marker(String);
-
-impl Marker {
-    /// A marker that no other run has.
-    pub fn fresh() -> Self {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
-        Self(format!(
-            "{}-{:x}-{count}",
-            std::process::id(),
-            now.as_nanos()
-        ))
-    }
-}
-
-impl fmt::Display for Marker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// All that is needed to start an agent.
 #[derive(Clone, Debug)]
@@ -165,7 +138,7 @@ impl AgentProcess {
                 .current_dir(&launch.cwd)
                 .env_clear()
                 .envs(&launch.env)
-                .env(MARKER_VARIABLE, &launch.marker.0)
+                .env(MARKER_VARIABLE, launch.marker.as_str())
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped());
@@ -175,7 +148,7 @@ impl AgentProcess {
         let spawn = || {
             let child = command.spawn()?;
             let started = Started::of(child)?;
-            let trail = Trail::new(started.group, launch.marker.0.clone());
+            let trail = Trail::new(started.group, launch.marker.to_string());
             Ok((Arc::new(trail), started))
         };
         let (trail, started) =

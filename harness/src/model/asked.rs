@@ -17,6 +17,8 @@ pub(crate) struct Asked {
     pub(crate) system: String,
     /// The text of the first message of the user.
     pub(crate) first_user: String,
+    /// The text of what the user said since the model's last reply; empty where results of tools stand there.
+    pub(crate) last_user: String,
     /// What a retry of this request has in common with it.
     pub(crate) conversation: Conversation,
     /// What the text of the reply must be.

@@ -75,12 +75,20 @@ pub(crate) fn asked(body: &str) -> Result<Asked, String> {
     let Some(messages) = request.get("messages").and_then(Value::as_array) else {
         return Err("The parameter `messages` is missing or no list.".to_owned());
     };
-    let said_by = |wanted: &'static [&'static str]| {
-        messages.iter().filter(move |message| {
-            let role = message.get("role").and_then(Value::as_str).unwrap_or("");
-            wanted.contains(&role)
-        })
+    let said_by = |messages: &[Value], wanted: &[&str]| -> Vec<String> {
+        let theirs = messages
+            .iter()
+            .filter(|message| wanted.contains(&role(message)));
+        theirs.map(text).collect()
     };
+    let since = messages
+        .iter()
+        .rposition(|message| role(message) == "assistant")
+        .map_or(0, |last| last + 1);
+    let latest = messages
+        .get(since..)
+        .filter(|latest| !latest.iter().any(|message| role(message) == "tool"))
+        .unwrap_or_default();
     Ok(Asked {
         model: request
             .get("model")
@@ -96,11 +104,12 @@ pub(crate) fn asked(body: &str) -> Result<Asked, String> {
             .flatten()
             .map(tool)
             .collect(),
-        system: said_by(&["system", "developer"])
-            .map(text)
-            .collect::<Vec<_>>()
-            .join("\n"),
-        first_user: said_by(&["user"]).next().map(text).unwrap_or_default(),
+        system: said_by(messages, &["system", "developer"]).join("\n"),
+        first_user: said_by(messages, &["user"])
+            .into_iter()
+            .next()
+            .unwrap_or_default(),
+        last_user: said_by(latest, &["user"]).join("\n"),
         conversation: Conversation {
             messages: messages.len(),
             last: messages.last().map(Value::to_string).unwrap_or_default(),
@@ -142,6 +151,10 @@ fn answer(request: &Value) -> Answer {
         Some("json_object") => Answer::Json(None),
         _ => Answer::Text,
     }
+}
+
+fn role(message: &Value) -> &str {
+    message.get("role").and_then(Value::as_str).unwrap_or("")
 }
 
 /// The text of a message: a string, or the text parts of a list.
@@ -386,6 +399,7 @@ mod tests {
         .unwrap();
         assert_eq!(asked.system, "s\nd");
         assert_eq!(asked.first_user, "a\nb");
+        assert_eq!(asked.last_user, "a\nb");
         assert!(asked.stream && asked.usage);
         assert_eq!(asked.tools[1].name, "patch");
         assert_eq!(asked.conversation.messages, 3);

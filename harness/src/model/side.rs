@@ -1,7 +1,10 @@
 //! Which requests ask for something beside the conversation: a title, a summary, a topic check, a warm-up.
 //!
 //! They must not use up the script. They are told by what they carry: an agent that works with tools offers them in
-//! every turn of a conversation, so only a request without tools can be one of these.
+//! every turn of a conversation, so a request without tools may be one of these; and one that asks with other words
+//! than the user's is one, of an agent that is known to pass the user's words on.
+
+use std::collections::VecDeque;
 
 use serde_json::json;
 
@@ -57,19 +60,70 @@ const SIGNS: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// Why this request is beside the conversation; `None` where it is a turn of it.
-///
-/// `tools_seen`: an earlier request to this server offered tools. `prompt`: what the user is saying now; a first
-/// message that is just this is no sign, whatever it speaks of.
-pub(crate) fn reason(
-    asked: &Asked,
-    tools_seen: bool,
-    prompt: Option<&str>,
-) -> Option<&'static str> {
-    if !asked.tools.is_empty() {
-        return None;
+/// How many prompts are remembered: more than sessions that run side by side.
+const PROMPTS: usize = 16;
+/// How many letters and digits of a prompt are looked for.
+const LETTERS: usize = 40;
+
+/// What earlier requests and prompts taught about the agent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// A turn offered tools.
+    tools: bool,
+    /// A turn with tools carried the words of a prompt.
+    words: bool,
+    /// The last prompts, the newest last.
+    prompts: VecDeque<String>,
+}
+
+impl Seen {
+    /// Remembers a prompt that is about to be sent.
+    pub(crate) fn prompt(&mut self, text: &str) {
+        if self.prompts.len() == PROMPTS {
+            self.prompts.pop_front();
+        }
+        self.prompts.push_back(text.trim().to_owned());
     }
-    let user = match prompt.map(str::trim) {
+
+    /// Learns from a turn.
+    pub(crate) fn turn(&mut self, asked: &Asked) {
+        if !asked.tools.is_empty() {
+            self.tools = true;
+            self.words |= !self.prompts.is_empty() && self.carries_prompt(&asked.last_user);
+        }
+    }
+
+    /// Whether a text carries the beginning of one of the prompts. Only letters and digits count, since agents wrap
+    /// and tidy texts, and a leading `/command` does not; where none are left, nothing can be told.
+    fn carries_prompt(&self, text: &str) -> bool {
+        let text: String = letters(text).collect();
+        self.prompts.iter().any(|prompt| {
+            let words = match prompt.strip_prefix('/') {
+                Some(command) => command
+                    .split_once(char::is_whitespace)
+                    .map_or("", |all| all.1),
+                None => prompt.as_str(),
+            };
+            let beginning: String = letters(words).take(LETTERS).collect();
+            text.contains(&beginning)
+        })
+    }
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+}
+
+/// Why this request is beside the conversation; `None` where it is a turn of it.
+pub(crate) fn reason(asked: &Asked, seen: &Seen) -> Option<&'static str> {
+    if !asked.tools.is_empty() {
+        let other = seen.words && !asked.last_user.is_empty();
+        return (other && !seen.carries_prompt(&asked.last_user)).then_some("other words");
+    }
+    // A first message that is just the prompt is no sign, whatever it speaks of.
+    let user = match seen.prompts.back() {
         Some(prompt) if !prompt.is_empty() => asked.first_user.replace(prompt, " "),
         _ => asked.first_user.clone(),
     };
@@ -88,7 +142,7 @@ pub(crate) fn reason(
     if asked.max_tokens.is_some_and(|tokens| tokens <= 1) {
         return Some("warm-up");
     }
-    tools_seen.then_some("no tools")
+    seen.tools.then_some("no tools")
 }
 
 /// The neutral text for a side request: of the form that it asks for.
@@ -109,12 +163,27 @@ mod tests {
         Asked {
             system: system.into(),
             first_user: user.into(),
+            last_user: user.into(),
             ..Asked::default()
         }
     }
 
+    fn with_tools(user: &str) -> Asked {
+        Asked {
+            tools: vec![Tool::default()],
+            ..without_tools("", user)
+        }
+    }
+
+    fn after(prompts: &[&str], turns: &[Asked]) -> Seen {
+        let mut seen = Seen::default();
+        prompts.iter().for_each(|prompt| seen.prompt(prompt));
+        turns.iter().for_each(|turn| seen.turn(turn));
+        seen
+    }
+
     #[test]
-    fn what_a_request_is_for_is_told_by_its_sentences() {
+    fn what_a_request_without_tools_is_for_is_told_by_its_sentences() {
         let cases = [
             (
                 "You are a title generator. You output only a thread title.",
@@ -148,36 +217,61 @@ mod tests {
             ),
         ];
         for (system, user, wanted) in cases {
-            assert_eq!(
-                reason(&without_tools(system, user), false, None),
-                wanted,
-                "{system}"
-            );
+            let asked = without_tools(system, user);
+            assert_eq!(reason(&asked, &Seen::default()), wanted, "{system}");
         }
     }
 
     #[test]
     fn a_prompt_that_speaks_of_titles_is_a_turn() {
         let asked = without_tools("", "Generate a title for my book\n");
-        assert_eq!(reason(&asked, false, None), Some("title"));
-        assert_eq!(
-            reason(&asked, false, Some("Generate a title for my book")),
-            None
-        );
-    }
-
-    #[test]
-    fn a_request_with_tools_is_always_a_turn() {
-        let mut asked = without_tools("Generate a title.", "x");
-        asked.tools.push(Tool::default());
-        assert_eq!(reason(&asked, true, None), None);
+        assert_eq!(reason(&asked, &Seen::default()), Some("title"));
+        let seen = after(&["Generate a title for my book"], &[]);
+        assert_eq!(reason(&asked, &seen), None);
     }
 
     #[test]
     fn no_tools_where_tools_were_seen_is_a_side_request() {
         let asked = without_tools("", "hi");
-        assert_eq!(reason(&asked, true, None), Some("no tools"));
-        assert_eq!(reason(&asked, false, None), None);
+        assert_eq!(
+            reason(&asked, &after(&[], &[with_tools("hi")])),
+            Some("no tools")
+        );
+        assert_eq!(reason(&asked, &Seen::default()), None);
+    }
+
+    #[test]
+    fn other_words_than_the_user_s_are_a_side_request_once_the_agent_has_passed_them_on() {
+        let asked = with_tools("Suggest what the user may say next.");
+        let turn = with_tools("<now/>\nMake  the file.");
+        let prompts = ["Make the file!", "And \u{2028} now?"];
+        assert_eq!(
+            reason(&asked, &after(&prompts, &[turn])),
+            Some("other words")
+        );
+        // An agent that says it in its own way, or of which no prompt is known, is asking for the turn.
+        assert_eq!(
+            reason(&asked, &after(&prompts, &[with_tools("do it")])),
+            None
+        );
+        assert_eq!(reason(&asked, &after(&[], &[with_tools("do it")])), None);
+    }
+
+    #[test]
+    fn a_turn_carries_its_prompt_wrapped_shortened_or_as_a_command() {
+        let long = format!("Read this: {}", "x".repeat(5000));
+        let prompts = [long.as_str(), "/skill Tell me", "later prompt"];
+        let seen = after(&prompts, &[with_tools("later prompt")]);
+        for user in [
+            "Context: x.\nlater prompt",
+            &long[..200],
+            "SKILL TEXT\nTell me",
+            "",
+        ] {
+            assert_eq!(reason(&with_tools(user), &seen), None, "{user}");
+        }
+        let seen = after(&["first", "/compact"], &[with_tools("first")]);
+        assert_eq!(reason(&with_tools("Sum it up."), &seen), None);
     }
 
     #[test]
@@ -188,7 +282,7 @@ mod tests {
             "properties": {"new": {"type": "boolean"}, "title": {"type": ["string", "null"]}},
             "required": ["new", "title"]
         })));
-        assert_eq!(reason(&asked, false, None), Some("structured answer"));
+        assert_eq!(reason(&asked, &Seen::default()), Some("structured answer"));
         assert_eq!(answer(&asked), r#"{"new":false,"title":null}"#);
     }
 }

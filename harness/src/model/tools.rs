@@ -8,8 +8,10 @@ use super::asked::Tool;
 use super::known::{self, Kind, Part};
 use super::script::Call;
 
-/// How deep a schema is filled.
-const DEEPEST: usize = 8;
+/// How deep a schema is filled: a schema that holds itself several times would grow without end.
+const DEEPEST: usize = 4;
+/// How many references are followed to get to a schema.
+const REFERENCES: usize = 8;
 /// What a required text says where nothing else is known about it.
 const SENTENCE: &str = "A step of the task.";
 
@@ -345,7 +347,7 @@ fn nullable(schema: &Value) -> bool {
 /// The schema that a local reference leads to, or the schema itself.
 fn resolved<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let mut schema = schema;
-    for _ in 0..DEEPEST {
+    for _ in 0..REFERENCES {
         let target = schema
             .get("$ref")
             .and_then(Value::as_str)
@@ -543,6 +545,32 @@ mod tests {
             arguments_of(EXECUTE, &[tool]).1,
             json!({"command": "touch x", "options": {"level": "low"}, "tags": [SENTENCE]})
         );
+    }
+
+    #[test]
+    fn odd_schemas_are_filled_without_a_panic_and_to_an_end() {
+        let own = json!({"$ref": "#"});
+        let mut itself = tool(
+            "bash",
+            json!({"command": {"type": "string"}, "a": own, "b": own, "c": own}),
+        );
+        itself.schema["properties"]["d"] =
+            json!({"type": "array", "minItems": 1_000_000, "items": own});
+        for schema in [
+            itself.schema,
+            json!(7),
+            json!({"properties": [], "required": {}}),
+            json!({"properties": {"command": 1, "x": null}, "required": [1, "x", "y"]}),
+            json!({"properties": {"command": {"type": [], "anyOf": {}, "enum": 5}}, "required": ["command"]}),
+            json!({"$ref": "#/none", "properties": {"command": {"$ref": 5}}}),
+        ] {
+            let odd = Tool {
+                name: "bash".into(),
+                schema,
+                ..Tool::default()
+            };
+            let _ = mapped(&call(EXECUTE), &[odd], None);
+        }
     }
 
     #[test]

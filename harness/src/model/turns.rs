@@ -2,7 +2,7 @@
 
 use super::asked::{Asked, Conversation};
 use super::script::{Failure, NamedFailure, Reply, Script};
-use super::side;
+use super::side::{self, Seen};
 
 /// What a request is answered with.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,7 @@ pub(crate) struct Turns {
     failed: Option<(usize, Conversation)>,
     /// Whether the port is closed for the reply at `next`.
     shut: bool,
-    tools_seen: bool,
-    prompt: Option<String>,
+    seen: Seen,
 }
 
 impl Turns {
@@ -38,8 +37,7 @@ impl Turns {
             next: 0,
             failed: None,
             shut: false,
-            tools_seen: false,
-            prompt: None,
+            seen: Seen::default(),
         }
     }
 
@@ -48,10 +46,12 @@ impl Turns {
     /// A failing reply is not used up by a retry: a request with the same number of messages and the same last
     /// message gets the same failure again, until a prompt is noted or the conversation goes on.
     pub(crate) fn take(&mut self, asked: &Asked) -> Turn {
-        if let Some(reason) = side::reason(asked, self.tools_seen, self.prompt.as_deref()) {
+        // After a cut some agents ask the model to go on, in words of their own.
+        let goes_on = self.was_cut() && !asked.tools.is_empty();
+        if !goes_on && let Some(reason) = side::reason(asked, &self.seen) {
             return Turn::Side(reason);
         }
-        self.tools_seen |= !asked.tools.is_empty();
+        self.seen.turn(asked);
         let index = match self.failed.take() {
             Some((index, conversation)) if conversation == asked.conversation => index,
             _ => self.next,
@@ -74,7 +74,7 @@ impl Turns {
     pub(crate) fn note_prompt(&mut self, text: &str) {
         self.pass_refused();
         self.failed = None;
-        self.prompt = Some(text.to_owned());
+        self.seen.prompt(text);
         self.shut = self.refuses_next();
     }
 
@@ -107,6 +107,15 @@ impl Turns {
     /// How many replies of the script were used.
     pub(crate) fn used(&self) -> usize {
         self.next + usize::from(self.shut)
+    }
+
+    /// Whether the last reply was cut, and no prompt came since.
+    fn was_cut(&self) -> bool {
+        let reply = self
+            .failed
+            .as_ref()
+            .and_then(|(index, _)| self.script.get(*index));
+        reply.is_some_and(|reply| reply.fail == Some(Failure::Named(NamedFailure::Cut)))
     }
 
     fn refuses_next(&self) -> bool {
@@ -196,6 +205,26 @@ mod tests {
         assert!(turns.shut());
         assert!(turns.pass_refused());
         assert_eq!(turns.take(&asked(3, "result")), Turn::Beyond);
+    }
+
+    #[test]
+    fn a_request_to_go_on_after_a_cut_is_a_turn_and_other_words_else_are_not() {
+        let mut turns = Turns::new(script(
+            "[[model]]\nsay = \"a\"\n[[model]]\nfail = \"cut\"\n[[model]]\nsay = \"c\"",
+        ));
+        let user = |words: &str, messages| Asked {
+            last_user: words.into(),
+            ..asked(messages, words)
+        };
+        turns.note_prompt("Tell me");
+        assert_eq!(index(turns.take(&user("Tell me", 1))), Some(0));
+        assert!(matches!(
+            turns.take(&user("Guess what comes", 3)),
+            Turn::Side(_)
+        ));
+        turns.note_prompt("And more");
+        assert_eq!(index(turns.take(&user("And more", 3))), Some(1));
+        assert_eq!(index(turns.take(&user("Please continue", 5))), Some(2));
     }
 
     #[test]

@@ -5,13 +5,13 @@ mod read;
 mod registry;
 
 pub use known::Known;
-pub use read::{ProfileError, known_failures, read};
+pub use read::{ProfileError, read, steer};
 pub use registry::Profiles;
 
 /// How to start and steer an agent.
 ///
 /// Texts may hold `{home}` (the agent's home folder), `{cwd}` (the session's folder) and `{model}` (the address of the
-/// scripted model, such as `http://127.0.0.1:40123`, without a path); [`fill`] puts them in.
+/// scripted model, such as `http://127.0.0.1:40123`, without a path).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// The name: that of its file.
@@ -93,53 +93,4 @@ impl Consent {
         ("login", Self::Login),
         ("unsafe-modes", Self::UnsafeModes),
     ];
-}
-
-/// The text with `{home}`, `{cwd}` and `{model}` filled in. Without a model its placeholder stays.
-#[must_use]
-pub fn fill(text: &str, home: &str, cwd: &str, model: Option<&str>) -> String {
-    let mut filled = String::with_capacity(text.len());
-    let mut rest = text;
-    'text: while let Some(open) = rest.find('{') {
-        let (before, tail) = rest.split_at(open);
-        filled.push_str(before);
-        for (name, value) in [
-            ("{home}", Some(home)),
-            ("{cwd}", Some(cwd)),
-            ("{model}", model),
-        ] {
-            if let (Some(after), Some(value)) = (tail.strip_prefix(name), value) {
-                filled.push_str(value);
-                rest = after;
-                continue 'text;
-            }
-        }
-        let (brace, after) = tail.split_at(1);
-        filled.push_str(brace);
-        rest = after;
-    }
-    filled.push_str(rest);
-    filled
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_filled_in_is_not_looked_at_again() {
-        assert_eq!(
-            fill("{home}/{{cwd}}{x}", "/{cwd}", "/w", None),
-            "/{cwd}/{/w}{x}"
-        );
-    }
-
-    #[test]
-    fn without_a_model_its_place_stays() {
-        assert_eq!(fill("{model}/v1", "/h", "/w", None), "{model}/v1");
-        assert_eq!(
-            fill("{model}/v1", "/h", "/w", Some("http://127.0.0.1:1")),
-            "http://127.0.0.1:1/v1"
-        );
-    }
 }

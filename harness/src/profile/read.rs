@@ -85,7 +85,7 @@ pub fn read(source: &Source, known_id: &dyn Fn(&str) -> bool) -> Result<Profile,
             .map(str::to_owned),
         ..Profile::default()
     };
-    steer(&mut profile, &table, known_id)?;
+    steering(&mut profile, &table, known_id)?;
     Ok(profile)
 }
 
@@ -94,7 +94,7 @@ pub fn read(source: &Source, known_id: &dyn Fn(&str) -> bool) -> Result<Profile,
 ///
 /// # Errors
 /// The first thing that is wrong in it, at its place.
-pub fn known_failures(
+pub fn steer(
     profile: &mut Profile,
     source: &Source,
     known_id: &dyn Fn(&str) -> bool,
@@ -106,10 +106,10 @@ pub fn known_failures(
         node: &document,
     }
     .table(&STEERING)?;
-    steer(profile, &table, known_id)
+    steering(profile, &table, known_id)
 }
 
-fn steer(
+fn steering(
     profile: &mut Profile,
     table: &Table<'_>,
     known_id: &dyn Fn(&str) -> bool,
@@ -211,5 +211,81 @@ fn day(field: &Field<'_>) -> Result<String, Problem> {
         Err(_) => Err(field
             .problem(format!("`{text}` is no day"))
             .help("expected a day such as 2027-01-31")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "name = \"x\"\nabout = \"an agent\"\ncommand = [\"bin/x\", \"acp\"]\n";
+
+    fn read_text(text: &str) -> Result<Profile, String> {
+        read(&Source::new("profiles/x.toml", text), &|id| id == "MCP-01")
+            .map_err(|problem| problem.to_string())
+    }
+
+    fn refused(lines: &str) -> String {
+        read_text(&format!("{HEAD}{lines}")).unwrap_err()
+    }
+
+    #[test]
+    fn the_program_of_the_command_finds_the_profile_where_it_names_none() {
+        assert_eq!(read_text(HEAD).unwrap().programs, ["x"]);
+    }
+
+    #[test]
+    fn a_file_outside_of_the_folders_of_the_run_is_refused() {
+        let said = refused("[[file]]\npath = \"/etc/x\"\ntext = \"\"");
+        assert!(
+            said.starts_with("profiles/x.toml:5:8: `/etc/x` may lie outside"),
+            "{said}"
+        );
+        assert!(refused("[[file]]\npath = \"{home}/../x\"\ntext = \"\"").contains("outside"));
+    }
+
+    #[test]
+    fn a_known_failure_needs_an_id_that_exists_and_a_reason() {
+        assert!(
+            refused("[[known]]\nid = \"MCP-99\"\nreason = \"so\"")
+                .contains("no requirement `MCP-99`")
+        );
+        assert!(refused("[[known]]\nid = \"MCP-01\"").contains("`reason` is missing"));
+        assert!(
+            refused("[[known]]\nid = \"MCP-01\"\nreason = \"so\"\nuntil = \"soon\"")
+                .contains("`soon` is no day")
+        );
+    }
+
+    #[test]
+    fn the_settings_of_an_agents_repository_go_over_its_profile() {
+        let mut profile = read_text(&format!(
+            "{HEAD}commands = [\"a\"]\n[[known]]\nid = \"MCP-01\"\nreason = \"one\""
+        ))
+        .unwrap();
+        let own = Source::new(
+            "harness.toml",
+            "commands = [\"b\"]\n[[known]]\nid = \"MCP-01\"\nreason = \"two\"\nuntil = 2027-01-31",
+        );
+        steer(&mut profile, &own, &|_| true).unwrap();
+        assert_eq!(profile.commands, ["b"]);
+        let reasons: Vec<_> = profile
+            .known
+            .iter()
+            .map(|known| (known.reason.as_str(), known.until.as_deref()))
+            .collect();
+        assert_eq!(reasons, [("one", None), ("two", Some("2027-01-31"))]);
+    }
+
+    #[test]
+    fn settings_of_a_profile_are_refused_in_an_agents_repository() {
+        let own = Source::new("harness.toml", "command = [\"x\"]");
+        let said = steer(&mut Profile::default(), &own, &|_| true)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            said.contains("unknown key `command`") && said.contains("did you mean `commands`?"),
+            "{said}"
+        );
     }
 }

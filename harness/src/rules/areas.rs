@@ -1,6 +1,9 @@
 //! The list of all rules, one per area. A new area is one line here.
 
-use super::{Rule, jsonrpc, schema, session, transport};
+use super::{
+    Rule, auth, cancel, commands, config, content, elicit, error, ext, fs, init, jsonrpc, mode,
+    perm, plan, prompt, schema, session, terminal, toolcall, transport, update, usage,
+};
 
 /// A fresh instance of every rule.
 pub(super) fn all() -> Vec<Box<dyn Rule>> {
@@ -8,6 +11,26 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(transport::Transport::default()),
         Box::new(jsonrpc::Jsonrpc::default()),
         Box::new(schema::Shape),
+        Box::new(init::Handshakes::default()),
+        Box::new(auth::Methods),
         Box::new(session::Sessions::default()),
+        Box::new(commands::Commands::default()),
+        Box::new(config::Config::default()),
+        Box::new(mode::Modes::default()),
+        Box::new(fs::Files::default()),
+        Box::new(terminal::Terminals::default()),
+        Box::new(elicit::Elicitations::default()),
+        Box::new(ext::Extensions::default()),
+        Box::new(error::Errors),
+        Box::new(prompt::Prompts::default()),
+        Box::new(update::Updates::default()),
+        Box::new(content::Content),
+        Box::new(toolcall::ToolCalls::default()),
+        Box::new(perm::Permission::default()),
+        Box::new(cancel::Cancellation::default()),
+        Box::new(plan::Planning::default()),
+        Box::new(usage::Usage::default()),
+        // Gathers what the others found, so it is the last.
+        Box::new(init::LeftOut),
     ]
 }

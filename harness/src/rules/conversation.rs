@@ -4,8 +4,11 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
+use super::Update;
+use super::calls::{CallStep, Calls, consent_of};
+use super::gap::{self, Gap};
 use crate::spec::{Condition, Facts, Truth};
-use crate::trace::{Body, Event, Exit, Party};
+use crate::trace::{Body, Event, ExchangeEnd, ExchangePart, Exit, Party};
 use crate::wire::{Id, Kind, Message, Oddity, Reading};
 
 /// Methods whose request creates or reopens a session.
@@ -20,6 +23,8 @@ pub struct Conversation {
     pub handshake: Option<Handshake>,
     /// How the agent's side has ended, so far.
     pub end: End,
+    /// The last event at which the model refused a request (a status of 400 or more) or broke off its reply.
+    pub model_failed: Option<u64>,
     /// The last line of the agent that may have held messages and could not be read as one: a batch, two messages on one
     /// line, a message cut or spread over lines, text that is no UTF-8, a message behind other
     /// text. An answer that seems to be missing may stand there.
@@ -148,6 +153,10 @@ pub struct Session {
     pub last_cancelled: bool,
     /// The event of the last answer to a prompt.
     pub last_answer: Option<u64>,
+    /// Since the last answer to a prompt, as long as no content is due.
+    pub gap: Option<Gap>,
+    /// Its tool calls.
+    pub calls: Calls,
 }
 
 /// The interval from a `session/prompt` to its answer.
@@ -175,6 +184,8 @@ pub(super) struct Change {
     pub(super) answers: Option<Open>,
     pub(super) ended_turn: Option<Turn>,
     pub(super) answered_before: bool,
+    pub(super) ended_gap: Option<Gap>,
+    pub(super) call: Option<CallStep>,
 }
 
 impl Conversation {
@@ -306,6 +317,14 @@ impl Conversation {
                 self.end.exited.get_or_insert(index);
                 self.end.exit.get_or_insert(*exit);
             }
+            (Body::Model(exchange), _) => {
+                if matches!(
+                    exchange.part,
+                    ExchangePart::Status(400..) | ExchangePart::End(ExchangeEnd::Cut)
+                ) {
+                    self.model_failed = Some(index);
+                }
+            }
             _ => {}
         }
         let Some(message) = reading.and_then(Reading::message) else {
@@ -318,20 +337,31 @@ impl Conversation {
         };
         match (event.from, message.kind()) {
             (Party::Client, Kind::Request { id, method }) => {
-                self.client_request_sent(index, event, id, method, message);
-                Change::default()
+                self.client_request_sent(index, event, id, method, message)
             }
             (Party::Client, Kind::Notification { method }) => {
                 self.client_notified(index, event.at, method, message);
-                Change::default()
+                Change {
+                    ended_gap: self.gap_ended_by_custom(method, message),
+                    ..Change::default()
+                }
             }
             (Party::Client, Kind::Response { id }) => self.client_answered(index, id, message),
             (Party::Agent, Kind::Request { id, method }) => {
                 let open = Open::new(index, event, id, method, message);
                 self.open[1].entry(id.clone()).or_default().push_back(open);
-                Change::default()
+                Change {
+                    call: self.permission_asked(index, method, message),
+                    ..Change::default()
+                }
             }
-            (Party::Agent, Kind::Response { id }) => self.agent_answered(index, id, message),
+            (Party::Agent, Kind::Notification { method }) if method == "session/update" => Change {
+                call: self.updated(index, event.at, message),
+                ..Change::default()
+            },
+            (Party::Agent, Kind::Response { id }) => {
+                self.agent_answered(index, event.at, id, message)
+            }
             _ => Change::default(),
         }
     }
@@ -343,8 +373,9 @@ impl Conversation {
         id: &Id,
         method: &str,
         message: &Message,
-    ) {
+    ) -> Change {
         let open = Open::new(index, event, id, method, message);
+        let mut change = Change::default();
         if let Some(session) = &open.session {
             if REOPENS.contains(&method) {
                 let origin = if method == "session/load" {
@@ -367,22 +398,66 @@ impl Conversation {
                 );
             }
             if let Some(known) = self.sessions.get_mut(session) {
+                if gap::ends_at(method) {
+                    change.ended_gap = known.gap.take();
+                }
                 match method {
-                    "session/prompt" => known.turns.push_back(Turn {
-                        session: session.clone(),
-                        event: index,
-                        at: event.at,
-                        id: id.clone(),
-                        cancelled: None,
-                        cancelled_at: None,
-                        permission_cancelled: None,
-                    }),
+                    "session/prompt" => {
+                        if known.turns.is_empty() {
+                            known.calls.turn_begins();
+                        }
+                        known.turns.push_back(Turn {
+                            session: session.clone(),
+                            event: index,
+                            at: event.at,
+                            id: id.clone(),
+                            cancelled: None,
+                            cancelled_at: None,
+                            permission_cancelled: None,
+                        });
+                    }
                     "session/close" | "session/delete" => known.cancel_turns(index, event.at),
                     _ => {}
                 }
             }
         }
         self.open[0].entry(id.clone()).or_default().push_back(open);
+        change
+    }
+
+    fn permission_asked(
+        &mut self,
+        index: u64,
+        method: &str,
+        message: &Message,
+    ) -> Option<CallStep> {
+        if method != "session/request_permission" {
+            return None;
+        }
+        let call = message.params()?.get("toolCall")?;
+        let session = self.sessions.get_mut(message.session()?)?;
+        let turn = session.turns.front().map(|turn| turn.event);
+        session.calls.asked(index, turn, call)
+    }
+
+    fn updated(&mut self, index: u64, at: f64, message: &Message) -> Option<CallStep> {
+        let update = Update::of(message)?;
+        let session = self.sessions.get_mut(update.session)?;
+        if let Some(gap) = &mut session.gap
+            && update.is_content()
+        {
+            gap.late += 1;
+            gap.last = at;
+        }
+        let turn = session.turns.front().map(|turn| turn.event);
+        match update.kind {
+            "tool_call" => {
+                let replayed = session.loading.is_some();
+                session.calls.announced(index, turn, replayed, update.body)
+            }
+            "tool_call_update" => session.calls.updated(index, turn, update.body),
+            _ => None,
+        }
     }
 
     fn client_notified(&mut self, index: u64, at: f64, method: &str, message: &Message) {
@@ -415,6 +490,14 @@ impl Conversation {
         }
     }
 
+    /// A custom notification that names a session may ask for content.
+    fn gap_ended_by_custom(&mut self, method: &str, message: &Message) -> Option<Gap> {
+        if !method.starts_with('_') {
+            return None;
+        }
+        self.sessions.get_mut(message.session()?)?.gap.take()
+    }
+
     fn client_answered(&mut self, index: u64, id: &Id, message: &Message) -> Change {
         let Some(open) = take(&mut self.open[1], id) else {
             return Change::default();
@@ -434,13 +517,23 @@ impl Conversation {
         {
             turn.permission_cancelled.get_or_insert(index);
         }
+        let call = (open.method == "session/request_permission")
+            .then(|| {
+                let consent = consent_of(index, &open.params, message.result());
+                let session = self.sessions.get_mut(open.session.as_ref()?)?;
+                session
+                    .calls
+                    .answered(open.params.get("toolCall")?, consent)
+            })
+            .flatten();
         Change {
             answers: Some(open),
+            call,
             ..Change::default()
         }
     }
 
-    fn agent_answered(&mut self, index: u64, id: &Id, message: &Message) -> Change {
+    fn agent_answered(&mut self, index: u64, at: f64, id: &Id, message: &Message) -> Change {
         let Some(open) = take(&mut self.open[0], id) else {
             return Change {
                 answered_before: self.answered.contains_key(id),
@@ -502,17 +595,26 @@ impl Conversation {
                     .as_ref()
                     .and_then(|id| self.sessions.get_mut(id))
                 {
-                    let at = session
+                    let position = session
                         .turns
                         .iter()
                         .position(|turn| turn.event == open.event);
-                    change.ended_turn = at.and_then(|at| session.turns.remove(at));
+                    change.ended_turn =
+                        position.and_then(|position| session.turns.remove(position));
                     session.turns_ended += 1;
                     session.last_answer = Some(index);
                     session.last_cancelled = result
                         .and_then(|result| result.get("stopReason"))
                         .and_then(Value::as_str)
                         == Some("cancelled");
+                    if session.turns.is_empty() && session.loading.is_none() {
+                        let by_client = change
+                            .ended_turn
+                            .as_ref()
+                            .is_some_and(|turn| turn.cancelled.is_some());
+                        let cancelled = session.last_cancelled || (by_client && result.is_none());
+                        session.gap = Some(Gap::new(index, at, cancelled));
+                    }
                 }
             }
             "session/close" | "session/delete" => {
@@ -585,6 +687,8 @@ impl Session {
             turns_ended: 0,
             last_cancelled: false,
             last_answer: None,
+            gap: None,
+            calls: Calls::default(),
         }
     }
 

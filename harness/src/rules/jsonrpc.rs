@@ -662,9 +662,9 @@ mod tests {
             []
         );
         assert_eq!(
-            failures(&format!(
-                ">? {{\"id\":9,\"method\":5}}\n< {{\"id\":9,\"error\":{{\"code\":-32600,\"message\":\"no\"}}}}"
-            )),
+            failures(
+                ">? {\"id\":9,\"method\":5}\n< {\"id\":9,\"error\":{\"code\":-32600,\"message\":\"no\"}}"
+            ),
             []
         );
     }

@@ -132,6 +132,8 @@ impl Judge {
             answers: change.answers.as_ref(),
             ended_turn: change.ended_turn.as_ref(),
             answered_before: change.answered_before,
+            ended_gap: change.ended_gap.as_ref(),
+            call: change.call,
             violations: &violations,
         };
         let mut out = Out {

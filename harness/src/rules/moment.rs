@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
-use super::{Conversation, Open, Place, Turn};
+use super::{CallStep, Conversation, Gap, Open, Place, Turn};
 use crate::spec::{Methods, Schema, Side, Violation};
 use crate::trace::{Event, Party};
 use crate::wire::{Kind, Message, Reading};
@@ -26,6 +26,10 @@ pub struct Moment<'a> {
     pub ended_turn: Option<&'a Turn>,
     /// For a response: a request of the same id that was answered before, if this is one answer too many.
     pub answered_before: bool,
+    /// For a request of the client: the time without a turn in its session that it ended.
+    pub ended_gap: Option<&'a Gap>,
+    /// What the event did to a tool call: a `tool_call`, a `tool_call_update`, a permission request or its answer.
+    pub call: Option<CallStep>,
     /// Where [`Moment::violations`] keeps what it found.
     pub(super) violations: &'a OnceCell<Vec<Violation>>,
 }
@@ -52,6 +56,18 @@ pub struct Update<'a> {
     pub kind: &'a str,
     /// `params.update`.
     pub body: &'a Value,
+}
+
+impl<'a> Update<'a> {
+    pub(super) fn of(message: &'a Message) -> Option<Self> {
+        let params = message.params()?;
+        let body = params.get("update")?;
+        Some(Self {
+            session: params.get("sessionId")?.as_str()?,
+            kind: body.get("sessionUpdate")?.as_str()?,
+            body,
+        })
+    }
 }
 
 impl<'a> Moment<'a> {
@@ -100,13 +116,7 @@ impl<'a> Moment<'a> {
 
     /// The session update, if it is one that names its session and kind.
     pub fn update(&self) -> Option<Update<'a>> {
-        let params = self.agent_call("session/update")?.params()?;
-        let body = params.get("update")?;
-        Some(Update {
-            session: params.get("sessionId")?.as_str()?,
-            kind: body.get("sessionUpdate")?.as_str()?,
-            body,
-        })
+        Update::of(self.agent_call("session/update")?)
     }
 
     /// What the agent's message carries, if the schema of version 1 defines it: the params of a method that agents call,

@@ -2,10 +2,11 @@
 //!
 //! Each line is one event: `> {json}` from the client, `< {json}` from the agent, `>? text` a probe of the client,
 //! `>x` stdin closed, `<x` stdout closed, `! 15` a signal of the harness, `exit 0`, `wait 0.5` moves the clock on,
-//! `unanswered 5` the harness gave up waiting for the answer to request 5. `jsonrpc` is put in where it is left out.
+//! `unanswered 5` the harness gave up waiting for the answer to request 5, `model 500` a status of the model.
+//! `jsonrpc` is put in where it is left out.
 
 use super::{Judgement, Place, judge::judge_all};
-use crate::trace::{Body, Event, Exit, Party};
+use crate::trace::{Body, Event, Exchange, ExchangePart, Exit, Party};
 
 /// The events that the lines tell, a millisecond apart.
 pub(crate) fn events(lines: &str) -> Vec<Event> {
@@ -33,6 +34,14 @@ pub(crate) fn events(lines: &str) -> Vec<Event> {
                 },
                 None,
             ),
+            "model" => (
+                Party::Model,
+                Body::Model(Exchange {
+                    exchange: 1,
+                    part: ExchangePart::Status(rest.parse().unwrap()),
+                }),
+                None,
+            ),
             "wait" => {
                 at += rest.parse::<f64>().unwrap();
                 continue;
@@ -54,6 +63,42 @@ pub(crate) fn events(lines: &str) -> Vec<Event> {
 /// What all rules find in the conversation.
 pub(crate) fn judged(lines: &str) -> Judgement {
     judge_all(true, &events(lines))
+}
+
+/// What all rules find in a conversation whose recording begins late.
+pub(crate) fn judged_late(lines: &str) -> Judgement {
+    judge_all(false, &events(lines))
+}
+
+/// Every failure as `ID@event/path`, by id.
+pub(crate) fn failures(judgement: &Judgement) -> Vec<String> {
+    judgement
+        .iter()
+        .flat_map(|(id, tally)| tally.findings.iter().map(move |finding| (id, finding)))
+        .map(|(id, finding)| match &finding.place {
+            Some(place) => format!("{id}@{}{}", place.event, place.path),
+            None => id.to_owned(),
+        })
+        .collect()
+}
+
+/// Whether the requirement was seen to hold, and never not to hold.
+pub(crate) fn holds(judgement: &Judgement, id: &str) -> bool {
+    judgement
+        .get(id)
+        .is_some_and(|tally| tally.passes > 0 && tally.fails == 0)
+}
+
+/// Whether it was said why the requirement could not be judged.
+pub(crate) fn is_inconclusive(judgement: &Judgement, id: &str) -> bool {
+    judgement
+        .get(id)
+        .is_some_and(|tally| tally.fails == 0 && !tally.inconclusive.is_empty())
+}
+
+/// How many notes a requirement has.
+pub(crate) fn notes(judgement: &Judgement, id: &str) -> usize {
+    judgement.get(id).map_or(0, |tally| tally.notes.len())
 }
 
 /// Every failure as requirement, event and path, by requirement and event.

@@ -1,11 +1,14 @@
 //! A scenario: a stimulus with expectations, written as a file, and how it is run against an agent.
 
+mod action;
 mod check;
 mod drive;
+mod expectation;
 pub mod file;
 mod outcome;
 mod params;
 mod runner;
+mod waiting;
 
 pub use outcome::{Outcome, Reached, Status};
 pub use runner::{Setup, run};

@@ -1,6 +1,7 @@
 //! The scenario file: its types and its reader. `docs/scenarios.md` describes the format for those who write one.
 
 mod condition;
+mod fill;
 mod pattern;
 mod placeholder;
 mod read;
@@ -13,8 +14,9 @@ pub use condition::{
     Answer, Condition, Count, ErrorCondition, ExitCondition, Expect, ModelCondition, Otherwise,
     TextCondition, ToolCallCondition, UpdatesCondition, WorkspaceCondition,
 };
+pub use fill::fill_reply;
 pub use pattern::{JsonType, Mismatch, Pattern};
-pub use placeholder::{Placeholder, fill, fill_value};
+pub use placeholder::{Placeholder, fill, fill_json_text, fill_value};
 pub use read::read;
 pub use scenario::{ClientSettings, Needs, Scenario, StartFolder};
 pub use select::{Selection, SelectionError};

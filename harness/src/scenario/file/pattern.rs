@@ -267,3 +267,82 @@ fn shown(value: &Value) -> String {
         format!("`{}…`", text.chars().take(80).collect::<String>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn equal_to(value: Value) -> Pattern {
+        Pattern::Equal(value)
+    }
+
+    fn object(members: &[(&str, Pattern)]) -> Pattern {
+        Pattern::Object(
+            members
+                .iter()
+                .map(|(key, pattern)| ((*key).to_owned(), pattern.clone()))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn what_a_pattern_does_not_name_may_be_anything() {
+        let pattern = object(&[("a", equal_to(json!(1))), ("b", Pattern::Absent)]);
+        assert_eq!(pattern.check(Some(&json!({ "a": 1.0, "c": [] }))), Ok(()));
+        let misfit = pattern
+            .check(Some(&json!({ "a": 1, "b": null })))
+            .unwrap_err();
+        assert_eq!(misfit.to_string(), "/b: expected nothing, found `null`");
+    }
+
+    #[test]
+    fn a_misfit_is_shown_at_its_place_and_cut_short() {
+        let pattern = object(&[("a/b", Pattern::List(vec![Pattern::Type(JsonType::Integer)]))]);
+        let misfit = pattern
+            .check(Some(&json!({ "a/b": ["x".repeat(200)] })))
+            .unwrap_err();
+        assert_eq!(misfit.path, "/a~1b/0");
+        assert_eq!(misfit.expected, "a value of type integer");
+        assert_eq!(misfit.found.map(|found| found.chars().count()), Some(83));
+    }
+
+    #[test]
+    fn a_member_that_is_missing_fits_no_test_but_absence() {
+        let not = Pattern::Not(Box::new(equal_to(json!(1))));
+        assert!(not.check(None).is_err());
+        assert!(not.check(Some(&json!("1"))).is_ok());
+        assert!(object(&[]).check(None).is_err());
+        assert!(Pattern::Absent.check(None).is_ok());
+    }
+
+    #[test]
+    fn tests_of_one_table_all_hold() {
+        let pattern = Pattern::All(vec![
+            Pattern::Type(JsonType::Integer),
+            Pattern::Not(Box::new(equal_to(json!(65535)))),
+            Pattern::Within {
+                min: Some(1),
+                max: None,
+            },
+        ]);
+        for (value, fits) in [
+            (json!(2), true),
+            (json!(65535), false),
+            (json!(0), false),
+            (json!("2"), false),
+        ] {
+            assert_eq!(pattern.check(Some(&value)).is_ok(), fits, "{value}");
+        }
+    }
+
+    #[test]
+    fn containing_means_a_part_of_a_text_or_an_element_of_a_list() {
+        let part = Pattern::Contains(Box::new(equal_to(json!("b"))));
+        assert!(part.check(Some(&json!("abc"))).is_ok());
+        assert!(part.check(Some(&json!(["a", "b"]))).is_ok());
+        assert!(part.check(Some(&json!(["abc"]))).is_err());
+        assert!(part.check(Some(&json!({ "b": 1 }))).is_err());
+    }
+}

@@ -128,6 +128,28 @@ pub fn fill(
     Ok(filled)
 }
 
+/// JSON text with its placeholders filled in: a string as it stands inside of quotes, anything else as JSON.
+///
+/// # Errors
+/// As for [`fill`].
+pub fn fill_json_text(
+    text: &str,
+    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
+) -> Result<String, Placeholder> {
+    fill(text, &mut |placeholder| {
+        value(placeholder).map(|value| match value {
+            Value::String(_) => {
+                let quoted = value.to_string();
+                let inner = quoted
+                    .strip_prefix('"')
+                    .and_then(|rest| rest.strip_suffix('"'));
+                Value::String(inner.unwrap_or_default().to_owned())
+            }
+            other => other,
+        })
+    })
+}
+
 /// A JSON value with the placeholders in its strings (not in its keys) filled in. A string that is nothing but one
 /// placeholder becomes the value itself.
 ///
@@ -158,4 +180,77 @@ pub fn fill_value(
         ),
         other => other.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn known(placeholder: &Placeholder) -> Option<Value> {
+        match placeholder {
+            Placeholder::Session(None) => Some(json!("s-1")),
+            Placeholder::Cwd => Some(json!("/w")),
+            Placeholder::Result { step, pointer } if step == "list" && pointer == "/a/0" => {
+                Some(json!({ "n": 1 }))
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_placeholder_alone_becomes_the_value_and_inside_a_text_its_text() {
+        let filled = fill_value(
+            &json!(["{{result:list/a/0}}", "in {{cwd}}/x", { "{{cwd}}": 1 }]),
+            &mut known,
+        );
+        assert_eq!(filled, Ok(json!([{ "n": 1 }, "in /w/x", { "{{cwd}}": 1 }])));
+        assert_eq!(
+            fill("{{result:list/a/0}}", &mut known),
+            Ok("{\"n\":1}".to_owned())
+        );
+    }
+
+    #[test]
+    fn in_json_text_a_string_is_escaped() {
+        let mut quoted = |_: &Placeholder| Some(json!("a\"b"));
+        assert_eq!(
+            fill_json_text(r#"{"cwd":"{{cwd}}"}"#, &mut quoted),
+            Ok(r#"{"cwd":"a\"b"}"#.to_owned())
+        );
+        assert_eq!(
+            fill_json_text(r#"{"x":{{result:list/a/0}}}"#, &mut known),
+            Ok(r#"{"x":{"n":1}}"#.to_owned())
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        assert_eq!(
+            fill("{{cwd}} {{session:b}}", &mut known),
+            Err(Placeholder::Session(Some("b".to_owned())))
+        );
+    }
+
+    #[test]
+    fn braces_of_json_are_plain_text() {
+        for text in [
+            "{{",
+            "{{}}",
+            "{\"a\":{\"b\":{}}}",
+            "{{ session }}",
+            "}}{{",
+            "{{1}}",
+        ] {
+            assert_eq!(fill(text, &mut known), Ok(text.to_owned()), "{text}");
+        }
+        assert_eq!(fill("{{{session}}}", &mut known), Ok("{s-1}".to_owned()));
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_looked_at_again() {
+        let mut twice = |_: &Placeholder| Some(json!("{{cwd}}"));
+        assert_eq!(fill("{{session}}", &mut twice), Ok("{{cwd}}".to_owned()));
+    }
 }

@@ -13,6 +13,7 @@ mod explain;
 mod extra;
 #[cfg(test)]
 mod mutations;
+mod scalar;
 #[cfg(test)]
 mod tests;
 mod union;

@@ -29,27 +29,71 @@ const CONDITIONS: [&str; 14] = [
 
 const OPTIONS: [&str; 4] = ["for", "otherwise", "why", "to"];
 
+/// The states of a tool call in protocol version 1.
+const STATUSES: [&str; 4] = ["pending", "in_progress", "completed", "failed"];
+
+/// The kinds of tool calls in protocol version 1.
+const KINDS: [&str; 10] = [
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+];
+
 /// What makes a table a test of a value instead of an object with these members.
 const OPERATORS: [&str; 7] = ["any_of", "not", "type", "contains", "absent", "min", "max"];
+
+/// What an expectation stands in.
+pub(super) struct Scope<'a> {
+    /// The requirements of the scenario.
+    pub(super) covers: &'a [String],
+    /// What the step does.
+    pub(super) action: &'a Action,
+    /// Whether the step awaits an answer, if it gets one.
+    pub(super) awaited: bool,
+}
+
+impl Scope<'_> {
+    /// Whether an answer is there when the expectation is judged; otherwise why not.
+    fn has_answer(&self) -> Result<(), String> {
+        let key = self.action.key();
+        match self.action {
+            Action::Finish(_) => Ok(()),
+            action if !action.is_request() && !matches!(action, Action::Send(_)) => {
+                Err(format!("`{key}` has none"))
+            }
+            _ if self.awaited => Ok(()),
+            _ => {
+                Err("this step does not await one: expect it in the step with `finish`".to_owned())
+            }
+        }
+    }
+}
 
 /// The entries of `expect` or `note`: one table, or several.
 pub(super) fn entries(
     step: &Table<'_>,
     name: &str,
-    covers: &[String],
-    action: &Action,
+    scope: &Scope<'_>,
 ) -> Result<Vec<Expect>, Problem> {
     match step.get(name) {
         Some(field) => field
             .one_or_more()
             .iter()
-            .map(|entry| expect(entry, covers, action))
+            .map(|entry| expect(entry, scope))
             .collect(),
         None => Ok(Vec::new()),
     }
 }
 
-fn expect(field: &Field<'_>, covers: &[String], action: &Action) -> Result<Expect, Problem> {
+fn expect(field: &Field<'_>, scope: &Scope<'_>) -> Result<Expect, Problem> {
+    let Scope { covers, action, .. } = *scope;
     let table = field.free_table()?;
     table.only(&[("a condition: ", &CONDITIONS), ("an option: ", &OPTIONS)])?;
     let mut judged = covers.to_vec();
@@ -83,14 +127,10 @@ fn expect(field: &Field<'_>, covers: &[String], action: &Action) -> Result<Expec
         .filter(|field| CONDITIONS.contains(&field.name))
     {
         let about_answer = matches!(field.name, "answer" | "result" | "error" | "within");
-        if about_answer
-            && !(action.is_request() || matches!(action, Action::Send(_) | Action::Finish(_)))
-        {
-            return Err(field.problem(format!(
-                "`{}` is about an answer, and `{}` has none",
-                field.name,
-                action.key()
-            )));
+        if about_answer {
+            scope.has_answer().map_err(|why| {
+                field.problem(format!("`{}` is about an answer, and {why}", field.name))
+            })?;
         }
         conditions.push(condition(&field)?);
     }
@@ -190,6 +230,19 @@ fn strings(table: &Table<'_>, name: &str) -> Result<Vec<String>, Problem> {
         .unwrap_or_default())
 }
 
+/// One or more of some words.
+fn words(table: &Table<'_>, name: &str, words: &[&str]) -> Result<Vec<String>, Problem> {
+    let words: Vec<(&str, &str)> = words.iter().map(|word| (*word, *word)).collect();
+    let read = |field: Field<'_>| {
+        field
+            .one_or_more()
+            .iter()
+            .map(|item| item.word(&words).map(str::to_owned))
+            .collect()
+    };
+    Ok(table.maybe(name, read)?.unwrap_or_default())
+}
+
 fn codes(table: &Table<'_>, name: &str) -> Result<Vec<i64>, Problem> {
     let read = |field: Field<'_>| field.one_or_more().iter().map(Field::integer).collect();
     Ok(table.maybe(name, read)?.unwrap_or_default())
@@ -243,9 +296,9 @@ fn workspace(field: &Field<'_>) -> Result<WorkspaceCondition, Problem> {
 fn tool_call(field: &Field<'_>) -> Result<ToolCallCondition, Problem> {
     let table = field.table(&["status", "not_status", "kind", "count", "min", "max"])?;
     Ok(ToolCallCondition {
-        status: strings(&table, "status")?,
-        not_status: strings(&table, "not_status")?,
-        kind: strings(&table, "kind")?,
+        status: words(&table, "status", &STATUSES)?,
+        not_status: words(&table, "not_status", &STATUSES)?,
+        kind: words(&table, "kind", &KINDS)?,
         count: counted(&table)?,
     })
 }

@@ -113,6 +113,14 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
             .collect::<Result<_, _>>()?,
         None => Vec::new(),
     };
+    let awaited = table
+        .maybe("await", |field| field.boolean())?
+        .unwrap_or(true);
+    let scope = condition::Scope {
+        covers,
+        action: &action,
+        awaited,
+    };
     Ok(Step {
         position: table.position(),
         implied: false,
@@ -120,9 +128,7 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
             .maybe("name", |field| field.filled())?
             .map(str::to_owned),
         session,
-        awaited: table
-            .maybe("await", |field| field.boolean())?
-            .unwrap_or(true),
+        awaited,
         permission,
         requests: table
             .maybe("requests", |field| {
@@ -135,8 +141,8 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
         id: table.maybe("id", |field| field.json())?,
         within: table.maybe("within", |field| field.positive())?,
         meta: table.maybe("meta", |field| field.object())?,
-        expect: condition::entries(&table, "expect", covers, &action)?,
-        note: condition::entries(&table, "note", covers, &action)?,
+        expect: condition::entries(&table, "expect", &scope)?,
+        note: condition::entries(&table, "note", &scope)?,
         action,
     })
 }

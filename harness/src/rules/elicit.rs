@@ -1,0 +1,513 @@
+//! ELICIT-01 to -11 and -16: what the agent asks the user through the client.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::elicit_form;
+use super::elicit_url;
+use super::quote::quote;
+use super::session::{Standing, is_creating, standing};
+use super::{Conversation, Moment, Open, Out, Rule};
+use crate::wire::{Id, Message};
+
+const FORM_OFFERED: &str = "ELICIT-01";
+const URL_OFFERED: &str = "ELICIT-02";
+const MODE_AND_SCOPE: &str = "ELICIT-03";
+const FLAT: &str = "ELICIT-04";
+const STATED: &str = "ELICIT-05";
+const SECRETS: &str = "ELICIT-06";
+const VALID_URL: &str = "ELICIT-07";
+const UNIQUE: &str = "ELICIT-08";
+const NO_CREDENTIALS: &str = "ELICIT-09";
+const HTTPS: &str = "ELICIT-10";
+const NO_LINKS: &str = "ELICIT-11";
+const COMPLETED: &str = "ELICIT-16";
+
+/// ELICIT-01, -02 (docs/protocol/v1/elicitation.mdx#checking-support): a mode that the client did not announce. They pass
+/// when a turn went by without one.
+///
+/// ELICIT-03 (#creating-an-elicitation): a mode, and a scope that exists: a known session, and in it a tool call that was
+/// announced (by an update or a permission request), or an open request of the client.
+///
+/// ELICIT-04 to -06 and -11 are on forms, ELICIT-07, -09 and -10 on URLs: see the two files beside this one.
+///
+/// ELICIT-08 (#url-completion): an id is outstanding until its completion, or until the client declines, cancels or fails.
+///
+/// ELICIT-16 (#url-completion): a completion names a URL elicitation of this connection; a second one is noted.
+#[derive(Default)]
+pub(super) struct Elicitations {
+    form: bool,
+    url: bool,
+    /// Tool calls by session; kept only where the client takes elicitations.
+    calls: HashMap<String, HashSet<String>>,
+    /// Every id of a URL elicitation, and how it stands.
+    urls: HashMap<String, Url>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Url {
+    Outstanding,
+    Over,
+    Completed,
+}
+
+impl Rule for Elicitations {
+    fn judges(&self) -> &'static [&'static str] {
+        &[
+            FORM_OFFERED,
+            URL_OFFERED,
+            MODE_AND_SCOPE,
+            FLAT,
+            STATED,
+            SECRETS,
+            VALID_URL,
+            UNIQUE,
+            NO_CREDENTIALS,
+            HTTPS,
+            NO_LINKS,
+            COMPLETED,
+        ]
+    }
+
+    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        if let Some((open, message)) = moment.client_answer_to("elicitation/create") {
+            self.client_answered(open, message);
+            return;
+        }
+        let Some(message) = moment.agent_message() else {
+            return;
+        };
+        if !moment.talk.is_version_one() {
+            return;
+        }
+        match message.method() {
+            Some("session/update" | "session/request_permission") => {
+                self.remember_call(moment, message);
+            }
+            Some("elicitation/create") => self.create(moment, message, out),
+            Some("elicitation/complete") => self.complete(moment, message, out),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, talk: &Conversation, out: &mut Out<'_>) {
+        let ran = talk.sessions().any(|(_, session)| session.turns_ended > 0);
+        for (id, asked) in [(FORM_OFFERED, self.form), (URL_OFFERED, self.url)] {
+            if ran && !asked {
+                out.pass(id);
+            }
+        }
+    }
+}
+
+impl Elicitations {
+    fn remember_call(&mut self, moment: &Moment<'_>, message: &Message) {
+        if !moment.talk.client_can(&["elicitation"]) {
+            return;
+        }
+        let call = message.params().and_then(|params| {
+            let call = params.get("toolCall").or_else(|| params.get("update"))?;
+            call.get("toolCallId")?.as_str()
+        });
+        if let (Some(session), Some(call)) = (message.session(), call) {
+            let calls = self.calls.entry(session.to_owned()).or_default();
+            if !calls.contains(call) {
+                calls.insert(call.to_owned());
+            }
+        }
+    }
+
+    fn create(&mut self, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
+        let Some(params) = message.params() else {
+            return;
+        };
+        let mode = params.get("mode").and_then(Value::as_str);
+        let mut sound = self.scope(moment, message, params, out);
+        match mode {
+            Some("form") => {
+                self.form = true;
+                out.fail(
+                    FORM_OFFERED,
+                    moment.at("/params/mode"),
+                    "a form was asked for though the client did not announce the mode `form`",
+                );
+                elicit_form::judge(moment, params, out);
+            }
+            Some("url") => {
+                self.url = true;
+                out.fail(
+                    URL_OFFERED,
+                    moment.at("/params/mode"),
+                    "a visit to a URL was asked for though the client did not announce the mode `url`",
+                );
+                elicit_url::judge(moment, params, out);
+                self.outstanding(moment, params, out);
+            }
+            Some(own) if own.starts_with('_') => {}
+            other => {
+                sound = false;
+                out.fail(
+                    MODE_AND_SCOPE,
+                    moment.at("/params"),
+                    match other {
+                        Some(mode) => format!(
+                            "the mode {} is neither `form` nor `url` and does not begin with an underscore",
+                            quote(mode)
+                        ),
+                        None => "the elicitation says no mode, which must be `form`, `url` or an own one".to_owned(),
+                    },
+                );
+            }
+        }
+        if sound {
+            out.pass(MODE_AND_SCOPE);
+        }
+    }
+
+    /// Whether the scope is sound, or nothing can be said of it.
+    fn scope(
+        &self,
+        moment: &Moment<'_>,
+        message: &Message,
+        params: &Value,
+        out: &mut Out<'_>,
+    ) -> bool {
+        let request = params.get("requestId").filter(|id| !id.is_null());
+        let session = params.get("sessionId").filter(|id| !id.is_null());
+        if request.is_some() && session.is_some() {
+            out.note(
+                MODE_AND_SCOPE,
+                moment.at("/params"),
+                "the elicitation names both a session and a request",
+            );
+        }
+        let fault = if session.is_some() {
+            match message.session() {
+                Some(session) => self.session_fault(moment, session, params, out),
+                // Another type is JSONRPC-11's.
+                None => None,
+            }
+        } else if let Some(request) = request {
+            request_fault(moment, request, out)
+        } else {
+            Some((
+                "/params",
+                "the elicitation names neither a session nor a request that it belongs to"
+                    .to_owned(),
+            ))
+        };
+        match fault {
+            None => true,
+            Some((path, message)) => {
+                out.fail(MODE_AND_SCOPE, moment.at(path), message);
+                false
+            }
+        }
+    }
+
+    fn session_fault(
+        &self,
+        moment: &Moment<'_>,
+        session: &str,
+        params: &Value,
+        out: &mut Out<'_>,
+    ) -> Option<(&'static str, String)> {
+        match standing(moment.talk, session) {
+            Standing::Unclear(why) => {
+                out.inconclusive(MODE_AND_SCOPE, why);
+                return None;
+            }
+            Standing::Unknown if is_creating(moment.talk) => {
+                out.inconclusive(
+                    MODE_AND_SCOPE,
+                    "an elicitation came while its session may have been under way",
+                );
+                return None;
+            }
+            Standing::Unknown => {
+                return Some((
+                    "/params/sessionId",
+                    format!(
+                        "the elicitation names the session {}, which is not known on this connection",
+                        quote(session)
+                    ),
+                ));
+            }
+            Standing::Known => {}
+        }
+        let call = params.get("toolCallId").and_then(Value::as_str)?;
+        let announced = self
+            .calls
+            .get(session)
+            .is_some_and(|calls| calls.contains(call));
+        if announced || !moment.talk.client_can(&["elicitation"]) {
+            return None;
+        }
+        if !moment.talk.from_start {
+            out.inconclusive(
+                MODE_AND_SCOPE,
+                "the recording begins late: a tool call may be from before",
+            );
+            return None;
+        }
+        Some((
+            "/params/toolCallId",
+            format!(
+                "the elicitation names the tool call {}, which was not announced in its session",
+                quote(call)
+            ),
+        ))
+    }
+
+    fn outstanding(&mut self, moment: &Moment<'_>, params: &Value, out: &mut Out<'_>) {
+        let Some(id) = params.get("elicitationId").and_then(Value::as_str) else {
+            return;
+        };
+        let before = self.urls.insert(id.to_owned(), Url::Outstanding);
+        out.check(
+            UNIQUE,
+            before != Some(Url::Outstanding),
+            moment.at("/params/elicitationId"),
+            || {
+                format!(
+                    "the elicitation id {} is used again while it is still outstanding",
+                    quote(id)
+                )
+            },
+        );
+    }
+
+    fn client_answered(&mut self, open: &Open, message: &Message) {
+        let id = open.params.get("elicitationId").and_then(Value::as_str);
+        let Some(url) = id.and_then(|id| self.urls.get_mut(id)) else {
+            return;
+        };
+        let accepted = message
+            .result()
+            .and_then(|result| result.get("action"))
+            .and_then(Value::as_str)
+            == Some("accept");
+        if !accepted && *url == Url::Outstanding {
+            *url = Url::Over;
+        }
+    }
+
+    fn complete(&mut self, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
+        let id = message
+            .params()
+            .and_then(|params| params.get("elicitationId"))
+            .and_then(Value::as_str);
+        let Some(id) = id else {
+            return;
+        };
+        match self.urls.get_mut(id) {
+            Some(url) => {
+                if *url == Url::Completed {
+                    out.note(
+                        COMPLETED,
+                        moment.place(),
+                        "an elicitation was completed twice",
+                    );
+                }
+                *url = Url::Completed;
+                out.pass(COMPLETED);
+            }
+            None if !moment.talk.from_start => out.inconclusive(
+                COMPLETED,
+                "the recording begins late: an elicitation may be from before",
+            ),
+            None => out.fail(
+                COMPLETED,
+                moment.at("/params/elicitationId"),
+                format!(
+                    "the completion names {}, which is no URL elicitation of this connection",
+                    quote(id)
+                ),
+            ),
+        }
+    }
+}
+
+fn request_fault(
+    moment: &Moment<'_>,
+    request: &Value,
+    out: &mut Out<'_>,
+) -> Option<(&'static str, String)> {
+    if moment
+        .talk
+        .client_request(&Id::from_value(request))
+        .is_some()
+    {
+        return None;
+    }
+    if !moment.talk.from_start {
+        out.inconclusive(
+            MODE_AND_SCOPE,
+            "the recording begins late: a request may be from before",
+        );
+        return None;
+    }
+    Some((
+        "/params/requestId",
+        format!(
+            "the elicitation belongs to the request {}, which is no open request of the client",
+            quote(&request.to_string())
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Judgement;
+    use super::super::talking::{failed, judged};
+    use super::*;
+
+    fn session(elicitation: &str, lines: &str) -> Judgement {
+        judged(&format!(
+            r#"
+            > {{"id":0,"method":"initialize","params":{{"protocolVersion":1,"clientCapabilities":{{"elicitation":{elicitation}}}}}}}
+            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
+            > {{"id":1,"method":"session/new","params":{{"cwd":"/work","mcpServers":[]}}}}
+            < {{"id":1,"result":{{"sessionId":"s1"}}}}
+            > {{"id":2,"method":"session/prompt","params":{{"sessionId":"s1","prompt":[]}}}}
+            {lines}
+            "#
+        ))
+    }
+
+    const BOTH: &str = r#"{"form":{},"url":{}}"#;
+
+    fn form(scope: &str) -> String {
+        format!(
+            r#"< {{"id":5,"method":"elicitation/create","params":{{{scope}"mode":"form","message":"Name?","requestedSchema":{{"type":"object","properties":{{"name":{{"type":"string"}}}}}}}}}}"#
+        )
+    }
+
+    fn url(id: &str, number: u32) -> String {
+        format!(
+            r#"< {{"id":{number},"method":"elicitation/create","params":{{"sessionId":"s1","mode":"url","message":"Visit","elicitationId":"{id}","url":"https://example.org/x"}}}}"#
+        )
+    }
+
+    fn of_area(judgement: &Judgement) -> Vec<(&'static str, u64, String)> {
+        failed(judgement)
+            .into_iter()
+            .filter(|(id, ..)| id.starts_with("ELICIT"))
+            .collect()
+    }
+
+    fn one(id: &'static str, event: u64, path: &str) -> Vec<(&'static str, u64, String)> {
+        vec![(id, event, path.to_owned())]
+    }
+
+    const SESSION: &str = r#""sessionId":"s1","#;
+
+    #[test]
+    fn what_was_announced_may_be_asked() {
+        let judgement = session(BOTH, &format!("{}\n{}", form(SESSION), url("e1", 6)));
+        assert!(failed(&judgement).is_empty(), "{:?}", failed(&judgement));
+        assert_eq!(judgement.get(MODE_AND_SCOPE).unwrap().passes, 2);
+        assert_eq!(judgement.get(UNIQUE).unwrap().passes, 1);
+    }
+
+    #[test]
+    fn what_was_not_announced_may_not() {
+        for elicitation in ["null", "{}", r#"{"form":null,"url":null}"#, r#"{"url":{}}"#] {
+            assert_eq!(
+                of_area(&session(elicitation, &form(SESSION))),
+                one(FORM_OFFERED, 5, "/params/mode"),
+                "{elicitation}"
+            );
+        }
+        assert_eq!(
+            of_area(&session(r#"{"form":{}}"#, &url("e1", 5))),
+            one(URL_OFFERED, 5, "/params/mode")
+        );
+        let none = session("{}", r#"< {"id":2,"result":{"stopReason":"end_turn"}}"#);
+        assert_eq!(none.get(FORM_OFFERED).unwrap().passes, 1);
+        assert_eq!(none.get(URL_OFFERED).unwrap().passes, 1);
+    }
+
+    #[test]
+    fn the_scope_must_exist() {
+        for (scope, path) in [
+            ("", "/params"),
+            (r#""sessionId":"ghost","#, "/params/sessionId"),
+            (r#""requestId":9,"#, "/params/requestId"),
+            (r#""requestId":1,"#, "/params/requestId"),
+            (
+                r#""sessionId":"s1","toolCallId":"t","#,
+                "/params/toolCallId",
+            ),
+        ] {
+            assert_eq!(
+                of_area(&session(BOTH, &form(scope))),
+                one(MODE_AND_SCOPE, 5, path),
+                "{scope}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_open_request_and_an_announced_call_are_scopes() {
+        assert!(of_area(&session(BOTH, &form(r#""requestId":2,"#))).is_empty());
+        let call = r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"x"}}}"#;
+        let asked = form(r#""sessionId":"s1","toolCallId":"t","#);
+        assert!(of_area(&session(BOTH, &format!("{call}\n{asked}"))).is_empty());
+    }
+
+    #[test]
+    fn a_mode_is_known_or_marked_as_own() {
+        let asked = |mode: &str| {
+            of_area(&session(
+                BOTH,
+                &format!(
+                    r#"< {{"id":5,"method":"elicitation/create","params":{{"sessionId":"s1",{mode}"message":"x"}}}}"#
+                ),
+            ))
+        };
+        assert_eq!(
+            asked(r#""mode":"voice","#),
+            one(MODE_AND_SCOPE, 5, "/params")
+        );
+        assert_eq!(asked(""), one(MODE_AND_SCOPE, 5, "/params"));
+        assert!(asked(r#""mode":"_voice","#).is_empty());
+    }
+
+    #[test]
+    fn an_id_is_used_once_while_it_is_outstanding() {
+        let again = format!("{}\n{}", url("e1", 5), url("e1", 6));
+        assert_eq!(
+            of_area(&session(BOTH, &again)),
+            one(UNIQUE, 6, "/params/elicitationId")
+        );
+        let accept = r#"> {"id":5,"result":{"action":"accept"}}"#;
+        let accepted = format!("{}\n{accept}\n{}", url("e1", 5), url("e1", 6));
+        assert_eq!(
+            of_area(&session(BOTH, &accepted)),
+            one(UNIQUE, 7, "/params/elicitationId")
+        );
+        for over in [
+            r#"> {"id":5,"result":{"action":"decline"}}"#,
+            r#"> {"id":5,"error":{"code":-32602,"message":"no"}}"#,
+            r#"< {"method":"elicitation/complete","params":{"elicitationId":"e1"}}"#,
+        ] {
+            let lines = format!("{}\n{over}\n{}", url("e1", 5), url("e1", 6));
+            assert!(of_area(&session(BOTH, &lines)).is_empty(), "{over}");
+        }
+    }
+
+    #[test]
+    fn a_completion_names_a_url_elicitation() {
+        let complete = r#"< {"method":"elicitation/complete","params":{"elicitationId":"e1"}}"#;
+        assert_eq!(
+            of_area(&session(BOTH, complete)),
+            one(COMPLETED, 5, "/params/elicitationId")
+        );
+        let twice = session(BOTH, &format!("{}\n{complete}\n{complete}", url("e1", 5)));
+        assert!(of_area(&twice).is_empty());
+        assert_eq!(twice.get(COMPLETED).unwrap().passes, 2);
+        assert_eq!(twice.get(COMPLETED).unwrap().notes.len(), 1);
+    }
+}

@@ -1,0 +1,529 @@
+//! EXT-04 to -07 and EXT-09: what the agent adds to the protocol.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::quote::quote;
+use super::{Moment, Out, Payload, Rule};
+use crate::spec::{Later, Methods, Schema, Side};
+use crate::wire::Message;
+
+const META: &str = "EXT-04";
+const MEMBERS: &str = "EXT-05";
+const METHODS: &str = "EXT-06";
+const ADVERTISED: &str = "EXT-07";
+const TRACE: &str = "EXT-09";
+
+/// So many own methods are told apart.
+const REMEMBERED: usize = 100;
+
+/// Members in which a `_meta` is none of the protocol's: free-form values, and names that an agent chooses.
+const FREE: [&str; 4] = ["rawInput", "rawOutput", "properties", "data"];
+
+/// EXT-04 (docs/protocol/v1/extensibility.mdx#the-_meta-field): each `_meta` is an object or null. Payloads of own methods
+/// and free-form values are not looked into.
+///
+/// EXT-05 (same section): no members of the agent's own in types of the protocol. Those known from drafts or later
+/// revisions are noted. Nothing is said of an object that lacks a required member: its unknown member may be that one
+/// under a wrong name, which is the schema's to tell.
+///
+/// EXT-06 (#custom-requests): methods are those that a client handles, or begin with an underscore. A draft fails unless
+/// the client took part in it: `mcp/*` after an MCP server of the type `acp` was given.
+///
+/// EXT-07 (#advertising-custom-capabilities): an agent that calls own methods has `_meta` in its capabilities.
+///
+/// EXT-09 (#the-_meta-field): `traceparent`, `tracestate` and `baggage` have the form of W3C Trace Context and Baggage.
+#[derive(Default)]
+pub(super) struct Extensions {
+    /// Whether the client gave an MCP server that is reached over ACP.
+    mcp_over_acp: bool,
+    own: HashSet<String>,
+}
+
+impl Rule for Extensions {
+    fn judges(&self) -> &'static [&'static str] {
+        &[META, MEMBERS, METHODS, ADVERTISED, TRACE]
+    }
+
+    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        if let Some(message) = moment.client_message() {
+            self.mcp_over_acp |= gives_mcp_over_acp(message);
+            return;
+        }
+        let Some(message) = moment.agent_message() else {
+            return;
+        };
+        let payload = moment.payload();
+        if let Some(payload) = payload {
+            members(moment, &payload, out);
+        } else if !moment.talk.is_version_one() {
+            return;
+        }
+        metas(moment, message, out);
+        if let Some(method) = message.method() {
+            self.method(moment, method, out);
+        }
+    }
+}
+
+impl Extensions {
+    fn method(&mut self, moment: &Moment<'_>, method: &str, out: &mut Out<'_>) {
+        let known = Methods::v1()
+            .get(method)
+            .is_some_and(|known| known.called_by(Side::Agent));
+        if known {
+            out.pass(METHODS);
+            return;
+        }
+        if method.starts_with('_') {
+            out.pass(METHODS);
+            if self.own.len() < REMEMBERED && self.own.insert(method.to_owned()) {
+                advertised(moment, method, out);
+            }
+            return;
+        }
+        let draft = Later::v1()
+            .method(method)
+            .filter(|draft| draft.handlers.contains(&Side::Client));
+        match draft {
+            Some(draft) if self.mcp_over_acp && method.starts_with("mcp/") => out.note(
+                METHODS,
+                moment.at("/method"),
+                format!(
+                    "{} is a draft ({}) that the client takes part in",
+                    quote(method),
+                    draft.from
+                ),
+            ),
+            Some(draft) => out.fail(
+                METHODS,
+                moment.at("/method"),
+                format!(
+                    "{} is no method of version 1 but of a draft ({}) that the client did not opt into",
+                    quote(method),
+                    draft.from
+                ),
+            ),
+            None => out.fail(
+                METHODS,
+                moment.at("/method"),
+                format!(
+                    "{} is no method that clients handle, and own methods begin with an underscore",
+                    quote(method)
+                ),
+            ),
+        }
+    }
+}
+
+fn advertised(moment: &Moment<'_>, method: &str, out: &mut Out<'_>) {
+    match moment.talk.agent_capabilities() {
+        None => out.inconclusive(ADVERTISED, "the handshake was not seen"),
+        Some(capabilities) => out.check(
+            ADVERTISED,
+            holds_meta(capabilities),
+            moment.at("/method"),
+            || {
+                format!(
+                    "the own method {} is called, and no `_meta` in `agentCapabilities` advertises it",
+                    quote(method)
+                )
+            },
+        ),
+    }
+}
+
+/// Whether an object in the capabilities has a `_meta` that holds something.
+fn holds_meta(value: &Value) -> bool {
+    value.as_object().is_some_and(|members| {
+        members
+            .iter()
+            .any(|(name, value)| (name == "_meta" && value.is_object()) || holds_meta(value))
+    })
+}
+
+fn gives_mcp_over_acp(message: &Message) -> bool {
+    let servers = message
+        .params()
+        .and_then(|params| params.get("mcpServers")?.as_array());
+    servers
+        .into_iter()
+        .flatten()
+        .any(|server| server.get("type").and_then(Value::as_str) == Some("acp"))
+}
+
+fn members(moment: &Moment<'_>, payload: &Payload<'_>, out: &mut Out<'_>) {
+    let Some(value) = payload.value else {
+        return;
+    };
+    let mut clean = true;
+    for extra in Schema::v1().extra_members(payload.definition, value) {
+        let path = format!("{}{}", payload.member, extra.path);
+        let message = format!(
+            "the type {} has no member {}",
+            extra.owner_type,
+            quote(&extra.name)
+        );
+        if let Some(later) = extra.later {
+            out.note(
+                MEMBERS,
+                moment.at(path),
+                format!("{message} yet (known from {later})"),
+            );
+        } else if !lacks_a_member(moment, &path) {
+            clean = false;
+            out.fail(
+                MEMBERS,
+                moment.at(path),
+                format!("{message}, and own data belongs in `_meta`"),
+            );
+        }
+    }
+    if clean {
+        out.pass(MEMBERS);
+    }
+}
+
+/// Whether the object that holds this member lacks one that is required.
+fn lacks_a_member(moment: &Moment<'_>, path: &str) -> bool {
+    let object = path.rsplit_once('/').map_or("", |(object, _)| object);
+    moment
+        .violations()
+        .iter()
+        .any(|violation| violation.keyword == "required" && violation.path == object)
+}
+
+fn metas(moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
+    let own = message
+        .method()
+        .or(moment.answers.map(|open| open.method.as_str()))
+        .is_some_and(|method| method.starts_with('_'));
+    let members = message.members();
+    if own
+        || !members
+            .iter()
+            .any(|(name, value)| name == "_meta" || mentions_meta(value))
+    {
+        return;
+    }
+    walk(members, &mut String::new(), &mut |path, meta| {
+        out.check(
+            META,
+            meta.is_object() || meta.is_null(),
+            moment.at(path),
+            || {
+                format!(
+                    "`_meta` is {}, where an object or null is expected",
+                    quote(&meta.to_string())
+                )
+            },
+        );
+        for (name, is_sound) in [
+            ("traceparent", is_traceparent as fn(&str) -> bool),
+            ("tracestate", is_tracestate),
+            ("baggage", is_baggage),
+        ] {
+            if let Some(value) = meta.get(name) {
+                out.check(
+                    TRACE,
+                    value.as_str().is_some_and(is_sound),
+                    moment.at(format!("{path}/{name}")),
+                    || {
+                        format!(
+                            "`{name}` is {}, which is not the form that W3C gives it",
+                            quote(&value.to_string())
+                        )
+                    },
+                );
+            }
+        }
+    });
+}
+
+/// Whether a `_meta` is anywhere in the value; most messages have none.
+fn mentions_meta(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| name == "_meta" || mentions_meta(value)),
+        Value::Array(items) => items.iter().any(mentions_meta),
+        _ => false,
+    }
+}
+
+/// Whether a member is none that the protocol gives a type: a free-form value, or a map with names of the agent's choice.
+fn is_free(name: &str, value: &Value) -> bool {
+    FREE.contains(&name) || (name == "env" && value.is_object())
+}
+
+/// Gives each `_meta` of the protocol's own with its path.
+fn walk(members: &Map<String, Value>, path: &mut String, give: &mut impl FnMut(&str, &Value)) {
+    for (name, value) in members {
+        let length = path.len();
+        path.push('/');
+        path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        if name == "_meta" {
+            give(path, value);
+        } else if !is_free(name, value) {
+            match value {
+                Value::Object(members) => walk(members, path, give),
+                Value::Array(items) => {
+                    let length = path.len();
+                    for (index, item) in items.iter().enumerate() {
+                        if let Value::Object(members) = item {
+                            path.push_str(&format!("/{index}"));
+                            walk(members, path, give);
+                            path.truncate(length);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        path.truncate(length);
+    }
+}
+
+/// `00-<32 hex>-<16 hex>-<2 hex>`, in lower case and not all zeros; a later version may say more after that.
+fn is_traceparent(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let mut hex = |length: usize| {
+        parts.next().filter(|part| {
+            part.len() == length
+                && part
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        })
+    };
+    let (Some(version), Some(trace), Some(parent), Some(_)) = (hex(2), hex(32), hex(16), hex(2))
+    else {
+        return false;
+    };
+    let zeros = |part: &str| part.bytes().all(|byte| byte == b'0');
+    version != "ff"
+        && !zeros(trace)
+        && !zeros(parent)
+        && (version != "00" || parts.next().is_none())
+}
+
+/// A list of `key=value`, of 32 members at most.
+fn is_tracestate(text: &str) -> bool {
+    let is_key = |key: &str| {
+        let first = key.bytes().next();
+        first.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+            && key.len() <= 256
+            && key.bytes().all(
+                |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/' | b'@'),
+            )
+    };
+    let is_value = |value: &str| {
+        !value.is_empty()
+            && value.len() <= 256
+            && value
+                .bytes()
+                .all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b',' | b'='))
+    };
+    let mut members = text
+        .split(',')
+        .map(str::trim)
+        .filter(|member| !member.is_empty());
+    members.by_ref().take(32).all(|member| {
+        member
+            .split_once('=')
+            .is_some_and(|(key, value)| is_key(key) && is_value(value))
+    }) && members.next().is_none()
+}
+
+/// A list of `key=value`, each with properties behind `;`.
+fn is_baggage(text: &str) -> bool {
+    let is_token = |token: &str| {
+        !token.is_empty()
+            && token
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    };
+    let is_value = |value: &str| {
+        value
+            .bytes()
+            .all(|byte| matches!(byte, b'!'..=b'~') && !matches!(byte, b'"' | b',' | b';' | b'\\'))
+    };
+    let is_pair = |pair: &str| {
+        pair.split_once('=')
+            .is_some_and(|(key, value)| is_token(key.trim()) && is_value(value.trim()))
+    };
+    text.split(',').all(|member| {
+        let mut parts = member.split(';');
+        parts.next().is_some_and(is_pair)
+            && parts.all(|property| is_token(property.trim()) || is_pair(property))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Judgement;
+    use super::super::talking::{OPENING, failed, judged};
+    use super::*;
+
+    fn after_opening(lines: &str) -> Judgement {
+        judged(&format!("{OPENING}\n{lines}"))
+    }
+
+    fn update(body: &str) -> Judgement {
+        after_opening(&format!(
+            r#"< {{"method":"session/update","params":{{"sessionId":"s1","update":{body}}}}}"#
+        ))
+    }
+
+    fn of_area(judgement: &Judgement) -> Vec<(&'static str, u64, String)> {
+        failed(judgement)
+            .into_iter()
+            .filter(|(id, ..)| id.starts_with("EXT"))
+            .collect()
+    }
+
+    fn chunk(meta: &str) -> String {
+        format!(
+            r#"{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"a","_meta":{meta}}}}}"#
+        )
+    }
+
+    #[test]
+    fn own_data_in_meta_passes() {
+        let judgement = update(&chunk(r#"{"own":{"_meta":5}}"#));
+        assert!(failed(&judgement).is_empty());
+        assert_eq!(judgement.get(META).unwrap().passes, 1);
+        assert!(judgement.get(MEMBERS).unwrap().passes > 0);
+        assert_eq!(judgement.get(METHODS).unwrap().passes, 1);
+        assert!(of_area(&update(&chunk("null"))).is_empty());
+    }
+
+    #[test]
+    fn a_meta_that_is_no_object_fails() {
+        for meta in ["5", "[]", "\"x\""] {
+            assert_eq!(
+                of_area(&update(&chunk(meta))),
+                [(META, 4, "/params/update/content/_meta".to_owned())]
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_tool_calls_meta_is_its_own_matter() {
+        let judgement = update(
+            r#"{"sessionUpdate":"tool_call","toolCallId":"t","title":"x","rawInput":{"_meta":5,"own":1},"rawOutput":{"_meta":"x"}}"#,
+        );
+        assert!(failed(&judgement).is_empty());
+        let own = after_opening(r#"< {"method":"_own/note","params":{"_meta":5}}"#);
+        assert!(of_area(&own).iter().all(|(id, ..)| *id == ADVERTISED));
+    }
+
+    #[test]
+    fn own_members_in_types_of_the_protocol_fail() {
+        assert_eq!(
+            failed(&update(
+                r#"{"sessionUpdate":"tool_call","toolCallId":"t","title":"x","toolName":"ls"}"#
+            )),
+            [(MEMBERS, 4, "/params/update/toolName".to_owned())]
+        );
+        let result = after_opening(
+            r#"> {"id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[]}}
+               < {"id":2,"result":{"stopReason":"end_turn","cost":5}}"#,
+        );
+        assert_eq!(failed(&result), [(MEMBERS, 5, "/result/cost".to_owned())]);
+    }
+
+    #[test]
+    fn members_known_from_later_are_noted() {
+        let judgement = after_opening(
+            r#"> {"id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[]}}
+               < {"id":2,"result":{"stopReason":"end_turn","usage":{"totalTokens":5}}}"#,
+        );
+        assert!(failed(&judgement).is_empty());
+        assert_eq!(judgement.get(MEMBERS).unwrap().notes.len(), 1);
+    }
+
+    #[test]
+    fn a_member_under_a_wrong_name_is_one_fault() {
+        let judgement = update(r#"{"sessionUpdate":"current_mode_update","modeId":"ask"}"#);
+        assert!(of_area(&judgement).is_empty());
+    }
+
+    #[test]
+    fn methods_are_of_the_client_or_begin_with_an_underscore() {
+        let call = |method: &str| {
+            of_area(&after_opening(&format!(
+                "< {{\"id\":9,\"method\":\"{method}\",\"params\":{{}}}}"
+            )))
+        };
+        let place = [(METHODS, 4, "/method".to_owned())];
+        for method in ["myagent/ask", "session/prompt", "mcp/connect", "auth/login"] {
+            assert_eq!(call(method), place, "{method}");
+        }
+        let cancel = after_opening(r#"< {"method":"$/cancel_request","params":{"requestId":1}}"#);
+        assert!(failed(&cancel).is_empty());
+    }
+
+    #[test]
+    fn a_draft_that_the_client_takes_part_in_is_noted() {
+        let judgement = after_opening(
+            r#"
+            > {"id":2,"method":"session/new","params":{"cwd":"/work","mcpServers":[{"type":"acp","name":"x","id":"1"}]}}
+            < {"id":2,"result":{"sessionId":"s2"}}
+            < {"id":9,"method":"mcp/connect","params":{}}
+            "#,
+        );
+        assert!(of_area(&judgement).is_empty());
+        assert_eq!(judgement.get(METHODS).unwrap().notes.len(), 1);
+    }
+
+    #[test]
+    fn own_methods_are_advertised() {
+        let run = |capabilities: &str| {
+            judged(&format!(
+                r#"
+                > {{"id":0,"method":"initialize","params":{{"protocolVersion":1}}}}
+                < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{capabilities},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
+                < {{"method":"_own/note"}}
+                "#
+            ))
+        };
+        assert_eq!(failed(&run("{}")), [(ADVERTISED, 2, "/method".to_owned())]);
+        for capabilities in [
+            r#"{"_meta":{"own":{}}}"#,
+            r#"{"promptCapabilities":{"_meta":{"own":true}}}"#,
+        ] {
+            let judgement = run(capabilities);
+            assert!(failed(&judgement).is_empty());
+            assert_eq!(judgement.get(ADVERTISED).unwrap().passes, 1);
+        }
+    }
+
+    #[test]
+    fn trace_context_has_its_form() {
+        let sound = r#"{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"congo=t61rcWkgMzE,rojo@x=1","baggage":"userId=alice,serverNode=DF%2028;prop=1;flag"}"#;
+        let judgement = update(&chunk(sound));
+        assert!(failed(&judgement).is_empty());
+        assert_eq!(judgement.get(TRACE).unwrap().passes, 3);
+        for (name, value) in [
+            (
+                "traceparent",
+                "\"00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01\"",
+            ),
+            (
+                "traceparent",
+                "\"00-00000000000000000000000000000000-b7ad6b7169203331-01\"",
+            ),
+            ("traceparent", "\"abc\""),
+            ("traceparent", "5"),
+            ("tracestate", "\"no pair\""),
+            ("baggage", "\"a b=c\""),
+        ] {
+            assert_eq!(
+                of_area(&update(&chunk(&format!("{{\"{name}\":{value}}}")))),
+                [(TRACE, 4, format!("/params/update/content/_meta/{name}"))],
+                "{value}"
+            );
+        }
+    }
+}

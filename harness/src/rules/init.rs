@@ -1,0 +1,513 @@
+//! INIT-01, -02, -05 to -08 and -10: the handshake and what was agreed on in it.
+
+use serde_json::Value;
+
+use super::quote::quote;
+use super::{Conversation, Moment, Open, Out, Place, Rule};
+use crate::spec::{Later, Schema};
+use crate::trace::Body;
+use crate::wire::{Id, Message};
+
+const ANSWERED: &str = "INIT-01";
+const SAME_VERSION: &str = "INIT-02";
+const AGREED_FORMS: &str = "INIT-05";
+const AGENT_INFO: &str = "INIT-06";
+const SPELLED_OUT: &str = "INIT-07";
+const TYPES: &str = "INIT-08";
+const LEFT_OUT: &str = "INIT-10";
+
+/// The requirements that INIT-10 stands over.
+const UNDER_LEFT_OUT: [&str; 8] = [
+    "FS-01",
+    "FS-02",
+    "TERMINAL-01",
+    "ELICIT-01",
+    "ELICIT-02",
+    "CONFIG-03",
+    "AUTH-02",
+    "UPDATE-02",
+];
+
+/// INIT-01 (docs/protocol/v1/initialization.mdx#initialization): the first `initialize` of a connection, if it asks for
+/// version 1 and is valid, is answered with a result that states a version. What a further `initialize` gets is left open
+/// (INIT-16).
+///
+/// INIT-02 (#version-negotiation): asked for version 1, an agent that supports it answers 1. One that answers another
+/// version is taken not to support 1, unless it answered 1 before or does so later on the connection.
+///
+/// INIT-05 (#protocol-version): under version 1 no method or update is one that only version 2 has.
+///
+/// INIT-06 (#implementation-information), INIT-07 (#agent-capabilities): `agentInfo` with name and version, and
+/// `agentCapabilities`; a null is as good as nothing.
+///
+/// INIT-08 (schema/v1/schema.json#/$defs/InitializeResponse): the types of the result; those of `authMethods` are AUTH-01's
+/// and AUTH-03's.
+#[derive(Default)]
+pub(super) struct Handshakes {
+    /// The event of the request that INIT-01 judges.
+    first: Option<u64>,
+    seen_any: bool,
+    settled: bool,
+    answered_one: bool,
+    /// An answer with another version to a request for version 1.
+    answered_other: Option<(u64, u64)>,
+    foreign: bool,
+    spoke: bool,
+}
+
+impl Rule for Handshakes {
+    fn judges(&self) -> &'static [&'static str] {
+        &[
+            ANSWERED,
+            SAME_VERSION,
+            AGREED_FORMS,
+            AGENT_INFO,
+            SPELLED_OUT,
+            TYPES,
+        ]
+    }
+
+    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        if let Some((open, message)) = moment.answer_to("initialize") {
+            self.answered(moment, open, message, out);
+        } else if let Some(message) = moment.client_call("initialize") {
+            if !self.seen_any && moment.talk.from_start && is_judged(moment, message) {
+                self.first = Some(moment.index);
+            }
+            self.seen_any = true;
+        } else if let Some(message) = moment.agent_message() {
+            self.forms(moment, message, out);
+        } else if let Body::Unanswered { id, seconds } = &moment.event.body {
+            self.unanswered(moment, &Id::from_value(id), *seconds, out);
+        }
+    }
+
+    fn end(&mut self, talk: &Conversation, out: &mut Out<'_>) {
+        if let Some(event) = self.first.filter(|_| !self.settled) {
+            self.never_answered(event, talk, out);
+        }
+        match self.answered_other {
+            Some((event, version)) if self.answered_one => out.fail(
+                SAME_VERSION,
+                Place::new(event, "/result/protocolVersion"),
+                format!(
+                    "asked for version 1 the agent answered {version} here and 1 elsewhere, so it supports 1 and must answer it"
+                ),
+            ),
+            Some((_, version)) => out.not_applicable(
+                SAME_VERSION,
+                format!("the agent answers version {version} and is taken not to support 1"),
+            ),
+            None => {}
+        }
+        if self.spoke && !self.foreign {
+            out.pass(AGREED_FORMS);
+        }
+    }
+}
+
+impl Handshakes {
+    fn answered(&mut self, moment: &Moment<'_>, open: &Open, message: &Message, out: &mut Out<'_>) {
+        if self.first == Some(open.event) {
+            self.settled = true;
+            judge_first(moment, message, out);
+        }
+        let Some(result) = message.result().filter(|_| message.error().is_none()) else {
+            return;
+        };
+        let version = result.get("protocolVersion").and_then(Value::as_u64);
+        if asks_for_one(&open.params)
+            && let Some(version) = version
+        {
+            if version == 1 {
+                self.answered_one = true;
+                out.pass(SAME_VERSION);
+            } else {
+                self.answered_other.get_or_insert((moment.index, version));
+            }
+        }
+        if moment.payload().is_none() {
+            return;
+        }
+        let mut faults = false;
+        for violation in moment.violations() {
+            let of_auth = violation.path.starts_with("/result/authMethods/");
+            if violation.later.is_none() && !of_auth {
+                faults = true;
+                out.fail(
+                    TYPES,
+                    moment.at(violation.path.as_str()),
+                    format!("the result of initialize: {}", violation.message),
+                );
+            }
+        }
+        if !faults {
+            out.pass(TYPES);
+        }
+        agent_info(moment, result, out);
+        out.check(
+            SPELLED_OUT,
+            result
+                .get("agentCapabilities")
+                .is_some_and(|it| !it.is_null()),
+            moment.at("/result"),
+            || {
+                "the result of initialize has no `agentCapabilities`, where the agent should spell them out"
+                    .to_owned()
+            },
+        );
+    }
+
+    fn forms(&mut self, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
+        let Some(method) = message.method() else {
+            return;
+        };
+        if !moment.talk.is_version_one() {
+            return;
+        }
+        self.spoke = true;
+        let kind = moment.update().map(|update| update.kind);
+        if Later::v1().is_v2_method(method) {
+            self.foreign = true;
+            out.fail(
+                AGREED_FORMS,
+                moment.at("/method"),
+                format!(
+                    "the method {} exists in version 2 only, where version 1 was agreed on",
+                    quote(method)
+                ),
+            );
+        } else if let Some(kind) = kind.filter(|kind| Later::v1().is_v2_kind(kind)) {
+            self.foreign = true;
+            out.fail(
+                AGREED_FORMS,
+                moment.at("/params/update/sessionUpdate"),
+                format!(
+                    "the update {} exists in version 2 only, where version 1 was agreed on",
+                    quote(kind)
+                ),
+            );
+        }
+    }
+
+    fn unanswered(&mut self, moment: &Moment<'_>, id: &Id, seconds: f64, out: &mut Out<'_>) {
+        let Some(open) = moment
+            .talk
+            .client_request(id)
+            .filter(|open| self.first == Some(open.event))
+        else {
+            return;
+        };
+        if std::mem::replace(&mut self.settled, true) {
+            return;
+        }
+        match super::jsonrpc::excuse(moment.talk, open) {
+            Some(why) => {
+                // Should the agent have died by itself, that is told at the end.
+                self.settled = false;
+                out.inconclusive(ANSWERED, why);
+            }
+            None => out.fail(
+                ANSWERED,
+                Place::event(open.event),
+                format!(
+                    "initialize was not answered within {seconds} seconds, where a result with `protocolVersion` is expected"
+                ),
+            ),
+        }
+    }
+
+    fn never_answered(&self, event: u64, talk: &Conversation, out: &mut Out<'_>) {
+        let Some(open) = talk.client_requests().find(|open| open.event == event) else {
+            return;
+        };
+        let unread = super::jsonrpc::unread_since(talk, open);
+        match (talk.end.by_itself(), talk.end.exit) {
+            (Some(died), Some(exit)) if died > event && unread.is_none() => out.fail(
+                ANSWERED,
+                Place::event(event),
+                format!(
+                    "the agent ended by itself ({exit}) before it answered initialize, where a result with `protocolVersion` is expected"
+                ),
+            ),
+            _ => out.inconclusive(
+                ANSWERED,
+                unread.unwrap_or("the recording ends before initialize is answered"),
+            ),
+        }
+    }
+}
+
+fn judge_first(moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
+    match (message.result(), message.error()) {
+        (Some(result), None) => out.check(
+            ANSWERED,
+            result.get("protocolVersion").is_some_and(|it| !it.is_null()),
+            moment.at("/result"),
+            || "the result of initialize states no `protocolVersion`, which it must".to_owned(),
+        ),
+        (None, Some(error)) => out.fail(
+            ANSWERED,
+            moment.at("/error"),
+            format!(
+                "initialize was answered with the error {}, where a result with `protocolVersion` is expected",
+                quote(&error.to_string())
+            ),
+        ),
+        // Both outcomes at once: JSONRPC-02.
+        _ => out.inconclusive(ANSWERED, "the answer to initialize has both result and error"),
+    }
+}
+
+/// Whether an `initialize` of the client is one that must succeed.
+fn is_judged(moment: &Moment<'_>, message: &Message) -> bool {
+    let params = message.params().unwrap_or(&Value::Null);
+    !moment.is_probe()
+        && asks_for_one(params)
+        && Schema::v1()
+            .violations("InitializeRequest", params)
+            .is_empty()
+}
+
+fn asks_for_one(params: &Value) -> bool {
+    params.get("protocolVersion").and_then(Value::as_u64) == Some(1)
+}
+
+fn agent_info(moment: &Moment<'_>, result: &Value, out: &mut Out<'_>) {
+    let info = result.get("agentInfo").filter(|info| !info.is_null());
+    let Some(info) = info else {
+        out.fail(
+            AGENT_INFO,
+            moment.at("/result"),
+            "the result of initialize has no `agentInfo`, which should name the agent and its version",
+        );
+        return;
+    };
+    let lacking = ["name", "version"].into_iter().find(|member| {
+        info.get(member)
+            .and_then(Value::as_str)
+            .is_none_or(|text| text.trim().is_empty())
+    });
+    out.check(
+        AGENT_INFO,
+        lacking.is_none(),
+        moment.at("/result/agentInfo"),
+        || {
+            format!(
+                "`agentInfo` has no `{}`, which should be a text that is not empty",
+                lacking.unwrap_or_default()
+            )
+        },
+    );
+}
+
+/// INIT-10 (docs/protocol/v1/initialization.mdx#capabilities): what the client left out counts as not supported. Gathered
+/// from the requirements on single capabilities, so it must come after every rule that judges one of them.
+pub(super) struct LeftOut;
+
+impl Rule for LeftOut {
+    fn judges(&self) -> &'static [&'static str] {
+        &[LEFT_OUT]
+    }
+
+    fn see(&mut self, _: &Moment<'_>, _: &mut Out<'_>) {}
+
+    fn end(&mut self, talk: &Conversation, out: &mut Out<'_>) {
+        let mut failed: Vec<&str> = Vec::new();
+        let mut place = None;
+        let mut exercised = talk.sessions().next().is_some();
+        for id in UNDER_LEFT_OUT {
+            let Some(tally) = out.so_far().get(id) else {
+                continue;
+            };
+            exercised |= tally.passes > 0;
+            if tally.fails > 0 {
+                failed.push(id);
+                let first = tally.findings.first();
+                place = place.or_else(|| first.and_then(|finding| finding.place.clone()));
+            }
+        }
+        if !failed.is_empty() {
+            out.fail(
+                LEFT_OUT,
+                place.unwrap_or_else(|| Place::event(0)),
+                format!(
+                    "the agent used what the client did not offer ({})",
+                    failed.join(", ")
+                ),
+            );
+        } else if exercised && talk.is_version_one() && talk.handshake.is_some() {
+            out.pass(LEFT_OUT);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Judgement;
+    use super::super::talking::{OPENING, failed, judged};
+    use super::*;
+
+    const REQUEST: &str = r#"> {"id":0,"method":"initialize","params":{"protocolVersion":1}}"#;
+
+    fn answered(result: &str) -> Judgement {
+        judged(&format!("{REQUEST}\n< {{\"id\":0,\"result\":{result}}}"))
+    }
+
+    fn ids(judgement: &Judgement) -> Vec<&'static str> {
+        failed(judgement).into_iter().map(|(id, ..)| id).collect()
+    }
+
+    #[test]
+    fn a_handshake_as_it_should_be_passes() {
+        let judgement = judged(OPENING);
+        assert!(failed(&judgement).is_empty());
+        for id in [
+            ANSWERED,
+            SAME_VERSION,
+            AGENT_INFO,
+            SPELLED_OUT,
+            TYPES,
+            LEFT_OUT,
+        ] {
+            assert_eq!(judgement.get(id).unwrap().passes, 1, "{id}");
+        }
+    }
+
+    #[test]
+    fn an_error_silence_or_a_death_is_no_handshake() {
+        assert_eq!(
+            failed(&judged(&format!(
+                "{REQUEST}\n< {{\"id\":0,\"error\":{{\"code\":-32603,\"message\":\"no\"}}}}"
+            ))),
+            [(ANSWERED, 1, "/error".to_owned())]
+        );
+        for end in ["unanswered 0", "<x\nexit 1"] {
+            let judgement = judged(&format!("{REQUEST}\n{end}"));
+            assert_eq!(ids(&judgement), [ANSWERED, "JSONRPC-04"], "{end}");
+        }
+    }
+
+    #[test]
+    fn an_end_by_others_leaves_the_handshake_open() {
+        for end in ["", ">x\n<x\nexit 0", "! 15\n<x\nexit 143"] {
+            let judgement = judged(&format!("{REQUEST}\n{end}"));
+            assert!(ids(&judgement).is_empty(), "{end}");
+            assert_eq!(judgement.get(ANSWERED).unwrap().inconclusive.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_probe_a_second_one_and_another_version_are_not_held_against_the_agent() {
+        let error = r#"< {"id":0,"error":{"code":-32602,"message":"no"}}"#;
+        for request in [
+            r#">? {"id":0,"method":"initialize","params":{"protocolVersion":1}}"#,
+            r#"> {"id":0,"method":"initialize","params":{"protocolVersion":2}}"#,
+            r#"> {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":5}}"#,
+        ] {
+            assert!(ids(&judged(&format!("{request}\n{error}"))).is_empty());
+        }
+        assert!(ids(&judged(&format!("{OPENING}\n{REQUEST}\n{error}"))).is_empty());
+    }
+
+    #[test]
+    fn another_version_means_that_one_is_not_supported() {
+        let judgement = answered(r#"{"protocolVersion":2,"info":{}}"#);
+        assert!(ids(&judgement).is_empty());
+        assert_eq!(judgement.get(SAME_VERSION).unwrap().not_applicable.len(), 1);
+    }
+
+    #[test]
+    fn another_version_beside_one_fails() {
+        let judgement = judged(&format!(
+            "{OPENING}\n{REQUEST}\n< {{\"id\":0,\"result\":{{\"protocolVersion\":2}}}}"
+        ));
+        assert_eq!(
+            failed(&judgement),
+            [(SAME_VERSION, 5, "/result/protocolVersion".to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_result_without_version_fails() {
+        let judgement =
+            answered(r#"{"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}"#);
+        assert_eq!(ids(&judgement), [ANSWERED, TYPES, "JSONRPC-12"]);
+    }
+
+    #[test]
+    fn wrong_types_in_the_result_fail() {
+        for (member, path) in [
+            (
+                r#""agentCapabilities":{"loadSession":"yes"}"#,
+                "/result/agentCapabilities/loadSession",
+            ),
+            (
+                r#""agentCapabilities":{"sessionCapabilities":{"list":true}}"#,
+                "/result/agentCapabilities/sessionCapabilities/list",
+            ),
+            (
+                r#""agentCapabilities":{"promptCapabilities":{"image":{}}}"#,
+                "/result/agentCapabilities/promptCapabilities/image",
+            ),
+        ] {
+            let judgement = answered(&format!(
+                r#"{{"protocolVersion":1,{member},"agentInfo":{{"name":"a","version":"1"}}}}"#
+            ));
+            assert_eq!(
+                failed(&judgement),
+                [
+                    (TYPES, 1, path.to_owned()),
+                    ("JSONRPC-12", 1, path.to_owned())
+                ]
+            );
+        }
+        for version in ["\"2024-11-05\"", "70000", "-1", "1.0"] {
+            let judgement = answered(&format!(
+                r#"{{"protocolVersion":{version},"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}}}}"#
+            ));
+            assert_eq!(ids(&judgement), [TYPES, "JSONRPC-12"], "{version}");
+        }
+    }
+
+    #[test]
+    fn name_version_and_capabilities_are_advice() {
+        assert_eq!(
+            ids(&answered(r#"{"protocolVersion":1}"#)),
+            [AGENT_INFO, SPELLED_OUT]
+        );
+        let empty = answered(
+            r#"{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":""}}"#,
+        );
+        assert_eq!(
+            failed(&empty),
+            [(AGENT_INFO, 1, "/result/agentInfo".to_owned())]
+        );
+    }
+
+    #[test]
+    fn an_update_of_version_two_fails_under_version_one() {
+        let judgement = judged(&format!(
+            "{OPENING}\n{}",
+            r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"state_update","state":"idle"}}}"#
+        ));
+        let place = (AGREED_FORMS, 4, "/params/update/sessionUpdate".to_owned());
+        assert!(failed(&judgement).contains(&place));
+        let one = judged(&format!(
+            "{OPENING}\n{}",
+            r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"plan","entries":[]}}}"#
+        ));
+        assert_eq!(one.get(AGREED_FORMS).unwrap().passes, 1);
+    }
+
+    #[test]
+    fn what_a_single_capability_fails_the_umbrella_fails() {
+        let judgement = judged(
+            r#"
+            > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
+            < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"},"authMethods":[{"type":"terminal","id":"t","name":"T"}]}}
+            "#,
+        );
+        assert_eq!(ids(&judgement), ["AUTH-02", LEFT_OUT]);
+    }
+}

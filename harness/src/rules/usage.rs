@@ -1,0 +1,210 @@
+//! Usage figures.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::part;
+use super::quote::quote;
+use super::{Moment, Out, Rule};
+
+/// The codes of ISO 4217: those in use, and those withdrawn in recent years.
+const CURRENCIES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP \
+    BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL \
+    GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT \
+    LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB \
+    PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SLL SOS SRD SSP STN SVC SYP SZL THB TJS \
+    TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC XBD XCD \
+    XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG ZWL";
+
+/// USAGE-01 (docs/protocol/v1/prompt-turn.mdx#session-usage-updates): `used` and `size` are whole numbers, a cost has an
+/// amount and a currency of ISO 4217. A cost of null is none.
+///
+/// USAGE-02: figures that make no sense are noted. What falls in another currency is not compared.
+#[derive(Default)]
+pub(super) struct Usage {
+    /// The last cost by session: currency and amount.
+    costs: HashMap<String, (String, f64)>,
+}
+
+impl Rule for Usage {
+    fn judges(&self) -> &'static [&'static str] {
+        &["USAGE-01", "USAGE-02"]
+    }
+
+    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        let Some(update) = moment
+            .update()
+            .filter(|update| update.kind == "usage_update")
+        else {
+            return;
+        };
+        if !moment.talk.is_version_one() {
+            return;
+        }
+        let currency = update
+            .body
+            .pointer("/cost/currency")
+            .and_then(Value::as_str);
+        let known = currency.is_none_or(is_currency);
+        if part::faults(moment, "USAGE-01", out) && known {
+            out.pass("USAGE-01");
+        }
+        if !known {
+            out.fail(
+                "USAGE-01",
+                moment.at("/params/update/cost/currency"),
+                format!(
+                    "the currency is {}, expected a code of ISO 4217 such as \"USD\"",
+                    quote(currency.unwrap_or_default())
+                ),
+            );
+        }
+        let figure = |name| update.body.get(name).and_then(Value::as_u64);
+        let (used, size) = (figure("used"), figure("size"));
+        if size == Some(0) {
+            out.note(
+                "USAGE-02",
+                moment.at("/params/update/size"),
+                "the size is 0",
+            );
+        } else if let (Some(used), Some(size)) = (used, size)
+            && used > size
+        {
+            out.note(
+                "USAGE-02",
+                moment.at("/params/update/used"),
+                format!("{used} are used of {size}"),
+            );
+        }
+        if let (Some(currency), Some(amount)) = (
+            currency,
+            update.body.pointer("/cost/amount").and_then(Value::as_f64),
+        ) {
+            self.cost(moment, update.session, currency, amount, out);
+        }
+    }
+}
+
+impl Usage {
+    fn cost(
+        &mut self,
+        moment: &Moment<'_>,
+        session: &str,
+        currency: &str,
+        amount: f64,
+        out: &mut Out<'_>,
+    ) {
+        match self
+            .costs
+            .get_mut(session)
+            .filter(|(last, _)| last == currency)
+        {
+            Some((_, last)) => {
+                if amount < *last {
+                    out.note(
+                        "USAGE-02",
+                        moment.at("/params/update/cost/amount"),
+                        format!("the cost falls from {last} to {amount}"),
+                    );
+                }
+                *last = amount;
+            }
+            None => {
+                self.costs
+                    .insert(session.to_owned(), (currency.to_owned(), amount));
+            }
+        }
+    }
+}
+
+fn is_currency(code: &str) -> bool {
+    code.len() == 3
+        && CURRENCIES
+            .split_ascii_whitespace()
+            .any(|known| known == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Judgement;
+    use super::super::talking::{OPENING, failures, holds, judged, notes};
+
+    /// These usage updates, of which the first is event 4.
+    fn updates(bodies: &[&str]) -> Judgement {
+        let lines: Vec<String> = bodies
+            .iter()
+            .map(|body| {
+                format!(
+                    r#"< {{"method":"session/update","params":{{"sessionId":"s1","update":{{"sessionUpdate":"usage_update"{body}}}}}}}"#
+                )
+            })
+            .collect();
+        judged(&format!("{OPENING}\n{}", lines.join("\n")))
+    }
+
+    fn of_area(it: &Judgement) -> Vec<String> {
+        failures(it)
+            .into_iter()
+            .filter(|failure| !failure.starts_with("JSONRPC-11"))
+            .collect()
+    }
+
+    #[test]
+    fn whole_figures_and_a_known_currency_hold() {
+        let it = updates(&[
+            r#","used":1,"size":2"#,
+            r#","used":1,"size":2,"cost":null"#,
+            r#","used":0,"size":2,"cost":{"amount":0.5,"currency":"EUR"}"#,
+        ]);
+        assert_eq!(failures(&it), [""; 0]);
+        assert!(holds(&it, "USAGE-01"));
+        assert_eq!(notes(&it, "USAGE-02"), 0);
+    }
+
+    #[test]
+    fn figures_that_are_missing_null_or_fractional_fail() {
+        for (body, path) in [
+            (r#","used":1"#, ""),
+            (r#","used":null,"size":2"#, "/used"),
+            (r#","used":1.5,"size":2"#, "/used"),
+            (r#","used":1,"size":-2"#, "/size"),
+            (r#","used":1,"size":2,"cost":{"amount":1}"#, "/cost"),
+            (r#","used":1,"size":2,"cost":{"currency":"USD"}"#, "/cost"),
+        ] {
+            let it = updates(&[body]);
+            assert_eq!(
+                of_area(&it),
+                [format!("USAGE-01@4/params/update{path}")],
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_currency_that_is_no_code_fails() {
+        for code in ["usd", "$", "USDT", "ZZZ", "", "US DOLLAR"] {
+            let it = updates(&[&format!(
+                r#","used":1,"size":2,"cost":{{"amount":1,"currency":"{code}"}}"#
+            )]);
+            assert_eq!(
+                of_area(&it),
+                ["USAGE-01@4/params/update/cost/currency"],
+                "{code}"
+            );
+        }
+    }
+
+    #[test]
+    fn figures_that_make_no_sense_are_noted() {
+        let it = updates(&[
+            r#","used":3,"size":2"#,
+            r#","used":0,"size":0"#,
+            r#","used":1,"size":2,"cost":{"amount":2,"currency":"EUR"}"#,
+            r#","used":1,"size":2,"cost":{"amount":1,"currency":"EUR"}"#,
+            r#","used":1,"size":2,"cost":{"amount":0.5,"currency":"USD"}"#,
+        ]);
+        assert_eq!(failures(&it), [""; 0]);
+        assert_eq!(notes(&it, "USAGE-02"), 3);
+    }
+}

@@ -1,0 +1,397 @@
+//! What the steps of a scenario do.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::drive::{Done, Drive, Pending, Stop};
+use super::file::{
+    Action, Params, Permission, Placeholder, RawInput, Split, Step, fill, fill_value,
+};
+use super::params::{Known, laid_over, unknown};
+use crate::client::{Limits, PermissionChoice, PumpEnd, Sent};
+use crate::wire::Id;
+
+impl Drive<'_> {
+    pub(super) async fn act(&mut self, step: &Step) -> Result<Option<Done>, Stop> {
+        let before = self.marks(&step.session);
+        let session = self.sessions.get(&step.session).cloned();
+        let pending = |sent: Option<Sent>, opens: Option<String>| Pending {
+            began: sent.as_ref().map_or_else(Instant::now, |sent| sent.at),
+            sent,
+            session: session.clone(),
+            opens,
+            before: before.clone(),
+        };
+        let at_once = |event: Option<u64>| Done {
+            answer: None,
+            missing: None,
+            event,
+            seconds: None,
+            session: session.clone(),
+            before: before.clone(),
+        };
+        match &step.action {
+            action if action.is_request() => {
+                if action.names_session() && session.is_none() && !names_it(action) {
+                    return Err(Stop::Blocked(format!(
+                        "the session `{}` was not opened",
+                        step.session
+                    )));
+                }
+                if step.implied
+                    && matches!(action, Action::New { .. })
+                    && self.profile.auth.is_some()
+                {
+                    self.log_in().await;
+                }
+                let (method, params) = self.call(step)?;
+                if let (Action::Prompt(blocks), Some(model)) = (action, self.model) {
+                    model.note_prompt(&text_of(blocks)).map_err(|error| {
+                        Stop::Blocked(format!("the scripted model cannot listen: {error}"))
+                    })?;
+                }
+                if let (Action::Prompt(_), Some(session), true) =
+                    (action, &session, step.permission.is_empty())
+                {
+                    self.connection.renew_permissions(session);
+                }
+                let probe = step.probe.as_deref();
+                let sent = self
+                    .connection
+                    .request(&method, params.as_ref(), step.id.clone(), probe)
+                    .await;
+                let opens = match action {
+                    Action::New { opens, .. } => Some(opens.clone()),
+                    _ => None,
+                };
+                let pending = pending(Some(sent), opens);
+                if step.awaited {
+                    return Ok(Some(self.finish(step, pending).await));
+                }
+                if let Some(name) = &step.name {
+                    self.pending.insert(name.clone(), pending);
+                }
+                Ok(None)
+            }
+            Action::Finish(name) => {
+                let Some(pending) = self.pending.remove(name) else {
+                    return Err(Stop::Blocked(format!("the step `{name}` was not taken")));
+                };
+                Ok(Some(self.finish(step, pending).await))
+            }
+            Action::Cancel(params) => {
+                let params = self.filled(step, params)?;
+                // The whole turn may end before this is read; the permissions are answered after it, as a client does.
+                let event = self
+                    .connection
+                    .notify("session/cancel", Some(&params), step.probe.as_deref())
+                    .await;
+                if let Some(id) = params.get("sessionId").and_then(Value::as_str) {
+                    let id = id.to_owned();
+                    self.connection.cancel_permissions(&id).await;
+                }
+                Ok(Some(at_once(Some(event))))
+            }
+            Action::Notify { method, params } => {
+                let params = params
+                    .as_ref()
+                    .map(|params| self.filled(step, params))
+                    .transpose()?;
+                let event = self
+                    .connection
+                    .notify(method, params.as_ref(), step.probe.as_deref())
+                    .await;
+                Ok(Some(at_once(Some(event))))
+            }
+            Action::CancelRequest(name) => {
+                let Some(sent) = self
+                    .pending
+                    .get(name)
+                    .and_then(|pending| pending.sent.as_ref())
+                else {
+                    return Err(Stop::Blocked(format!("the step `{name}` was not taken")));
+                };
+                let params = serde_json::json!({"requestId": sent.json_id});
+                let event = self
+                    .connection
+                    .notify("$/cancel_request", Some(&params), step.probe.as_deref())
+                    .await;
+                Ok(Some(at_once(Some(event))))
+            }
+            Action::Send(input) => {
+                let event = self.send(step, input).await?;
+                let pending = pending(
+                    step.id.as_ref().map(|id| Sent {
+                        id: Id::from_value(id),
+                        json_id: id.clone(),
+                        event,
+                        at: Instant::now(),
+                        method: String::new(),
+                    }),
+                    None,
+                );
+                if pending.sent.is_none() {
+                    return Ok(Some(at_once(Some(event))));
+                }
+                if step.awaited {
+                    return Ok(Some(self.finish(step, pending).await));
+                }
+                if let Some(name) = &step.name {
+                    self.pending.insert(name.clone(), pending);
+                }
+                Ok(None)
+            }
+            Action::Wait(milliseconds) => {
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "a delay of that many milliseconds is never written"
+                )]
+                let time = Duration::from_secs_f64(*milliseconds as f64 / 1000.0 * self.times.slow);
+                self.connection.listen(time).await;
+                Ok(Some(at_once(None)))
+            }
+            Action::Until(until) => {
+                self.wait_until(step, until, session.as_deref()).await?;
+                Ok(Some(at_once(None)))
+            }
+            Action::Release => {
+                if let Some(model) = self.model {
+                    model.release().map_err(|error| {
+                        Stop::Blocked(format!("the scripted model cannot listen: {error}"))
+                    })?;
+                }
+                Ok(Some(at_once(None)))
+            }
+            Action::Answer(choice) => {
+                let session = session.clone().unwrap_or_default();
+                let Some(ask) = self.connection.progress_mut().take_ask(&session) else {
+                    return Err(Stop::Blocked("no permission request is open".into()));
+                };
+                self.connection.answer_ask(&ask, choice_of(*choice)).await;
+                Ok(Some(at_once(Some(ask.event))))
+            }
+            Action::CloseStdin => {
+                self.connection.close_stdin();
+                Ok(Some(at_once(None)))
+            }
+            Action::Signal(name) => {
+                if let Some(signal) = signal_of(name) {
+                    self.connection.signal(signal);
+                }
+                Ok(Some(at_once(None)))
+            }
+            Action::Write { path, text } => {
+                let path = self.workspace.join(path);
+                if let Some(parent) = path.parent() {
+                    let _ = std::fs::create_dir_all(parent);
+                }
+                std::fs::write(&path, text)
+                    .map_err(|error| Stop::Blocked(format!("{}: {error}", path.display())))?;
+                Ok(Some(at_once(None)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The method and parameters of a step that sends a request.
+    pub(super) fn call(&self, step: &Step) -> Result<(String, Option<Value>), Stop> {
+        let (method, params) = match &step.action {
+            Action::Initialize(params) => ("initialize", params),
+            Action::Authenticate(params) => ("authenticate", params),
+            Action::Logout(params) => ("logout", params),
+            Action::New { params, .. } => ("session/new", params),
+            Action::Load(params) => ("session/load", params),
+            Action::Resume(params) => ("session/resume", params),
+            Action::List(params) => ("session/list", params),
+            Action::Close(params) => ("session/close", params),
+            Action::Delete(params) => ("session/delete", params),
+            Action::SetMode(params) => ("session/set_mode", params),
+            Action::SetConfigOption(params) => ("session/set_config_option", params),
+            Action::Prompt(blocks) => {
+                let filled = blocks
+                    .iter()
+                    .map(|block| {
+                        fill_value(block, &mut |placeholder| self.value_of(step, placeholder))
+                    })
+                    .collect::<Result<Vec<_>, _>>()
+                    .map_err(|missing| Stop::Blocked(unknown(&missing)))?;
+                let mut params = self.known(step).implied(&step.action);
+                params.insert("prompt".into(), Value::Array(filled));
+                return Ok((
+                    "session/prompt".into(),
+                    Some(with_meta(step, Value::Object(params))),
+                ));
+            }
+            Action::Request { method, params } => {
+                let params = params
+                    .as_ref()
+                    .map(|params| self.filled(step, params))
+                    .transpose()?;
+                return Ok((method.clone(), params));
+            }
+            _ => return Err(Stop::Blocked("the step sends no request".into())),
+        };
+        Ok((method.to_owned(), Some(self.filled(step, params)?)))
+    }
+
+    pub(super) fn filled(&self, step: &Step, params: &Params) -> Result<Value, Stop> {
+        let implied = self.known(step).implied(&step.action);
+        laid_over(implied, params, &mut |placeholder| {
+            self.value_of(step, placeholder)
+        })
+        .map(|params| with_meta(step, params))
+        .map_err(Stop::Blocked)
+    }
+
+    pub(super) fn known(&self, step: &Step) -> Known<'_> {
+        Known {
+            client: &self.scenario.client,
+            cwd: self.workspace.to_str().unwrap_or_default(),
+            session: self.sessions.get(&step.session).map(String::as_str),
+            auth: self.profile.auth.as_deref(),
+            talk: self.connection.talk(),
+        }
+    }
+
+    pub(super) fn value_of(&self, step: &Step, placeholder: &Placeholder) -> Option<Value> {
+        match placeholder {
+            Placeholder::Session(name) => {
+                let name = name.as_ref().unwrap_or(&step.session);
+                self.sessions.get(name).map(|id| Value::from(id.as_str()))
+            }
+            Placeholder::Cwd => self.workspace.to_str().map(Value::from),
+            Placeholder::Home => self.home.to_str().map(Value::from),
+            Placeholder::Command => self.command(),
+            Placeholder::Result { step, pointer } => {
+                self.results.get(step)?.pointer(pointer).cloned()
+            }
+        }
+    }
+
+    /// The first slash command of the profile that the agent has announced.
+    pub(super) fn command(&self) -> Option<Value> {
+        let announced = self.connection.progress().commands();
+        let command = self
+            .profile
+            .commands
+            .iter()
+            .find(|command| announced.contains(command))?;
+        Some(Value::from(command.as_str()))
+    }
+
+    pub(super) async fn send(&mut self, step: &Step, input: &RawInput) -> Result<u64, Stop> {
+        let mut lines = Vec::new();
+        for line in &input.lines {
+            lines.push(match std::str::from_utf8(line) {
+                Ok(text) => fill(text, &mut |placeholder| self.value_of(step, placeholder))
+                    .map_err(|missing| Stop::Blocked(unknown(&missing)))?
+                    .into_bytes(),
+                Err(_) => line.clone(),
+            });
+        }
+        let probe = step.probe.as_deref().unwrap_or("raw input");
+        let mut event = 0;
+        match (input.split, input.newline) {
+            (Split::OneWrite, true) => {
+                event = self.connection.send_lines_at_once(lines, Some(probe)).await
+            }
+            (Split::Bytes, true) => {
+                for line in lines {
+                    event = self.connection.send_line_in_bytes(line, Some(probe)).await;
+                }
+            }
+            (Split::Lines, true) => {
+                for line in lines {
+                    event = self.connection.send_line(line, Some(probe)).await;
+                }
+            }
+            (_, false) => {
+                event = self
+                    .connection
+                    .send_partial(lines.concat(), Some(probe))
+                    .await
+            }
+        }
+        Ok(event)
+    }
+
+    pub(super) async fn log_in(&mut self) {
+        let Some(method) = self.profile.auth.as_deref() else {
+            return;
+        };
+        let params = serde_json::json!({"methodId": method});
+        let sent = self
+            .connection
+            .request("authenticate", Some(&params), None, None)
+            .await;
+        let id = sent.id.clone();
+        let limits = Limits::while_progress(self.times.request);
+        let answered = self
+            .connection
+            .pump(limits, |connection| {
+                connection.progress_mut().take_answer(&id)
+            })
+            .await;
+        if let Err(PumpEnd::TimedOut(seconds)) = answered {
+            self.connection.give_up(&sent, seconds);
+        }
+    }
+}
+
+/// Whether a step's own parameters name the session, so that none need be open.
+fn names_it(action: &Action) -> bool {
+    let params = match action {
+        Action::Load(params)
+        | Action::Resume(params)
+        | Action::Close(params)
+        | Action::Delete(params)
+        | Action::SetMode(params)
+        | Action::SetConfigOption(params)
+        | Action::Cancel(params) => params,
+        _ => return false,
+    };
+    match params {
+        Params::Over(members) => members.contains_key("sessionId"),
+        Params::Exact(_) => true,
+    }
+}
+
+fn with_meta(step: &Step, mut params: Value) -> Value {
+    if let (Some(meta), Value::Object(members)) = (&step.meta, &mut params) {
+        members.insert("_meta".into(), Value::Object(meta.clone()));
+    }
+    params
+}
+
+pub(super) fn choice_of(permission: Permission) -> PermissionChoice {
+    match permission {
+        Permission::AllowOnce => PermissionChoice::Kind("allow_once"),
+        Permission::AllowAlways => PermissionChoice::Kind("allow_always"),
+        Permission::RejectOnce => PermissionChoice::Kind("reject_once"),
+        Permission::RejectAlways => PermissionChoice::Kind("reject_always"),
+        Permission::Cancelled => PermissionChoice::Cancelled,
+        Permission::Error => PermissionChoice::Error,
+        Permission::Unoffered => PermissionChoice::Unoffered,
+        Permission::UnknownOutcome => PermissionChoice::UnknownOutcome,
+        Permission::Hold => PermissionChoice::Hold,
+    }
+}
+
+fn signal_of(name: &str) -> Option<i32> {
+    match name {
+        "HUP" => Some(1),
+        "INT" => Some(2),
+        "KILL" => Some(9),
+        "TERM" => Some(15),
+        _ => None,
+    }
+}
+
+fn text_of(blocks: &[Value]) -> String {
+    blocks
+        .iter()
+        .filter_map(|block| block.get("text")?.as_str())
+        .collect::<Vec<_>>()
+        .join("\n")
+}

@@ -1,0 +1,200 @@
+//! Holds the expectations of a step against what was seen.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::check::{Marks, Miss, Seen};
+use super::drive::{Done, Drive, Judged, Verdict};
+use super::file::{Condition, Expect, Otherwise, Placeholder, Step, fill};
+use super::params::unknown;
+use crate::client::Limits;
+use crate::rules::Place;
+use crate::trace::Exit;
+
+impl Drive<'_> {
+    pub(super) async fn judge(&mut self, step: &Step, done: &Done) {
+        for (expect, noted) in step
+            .expect
+            .iter()
+            .map(|it| (it, false))
+            .chain(step.note.iter().map(|it| (it, true)))
+        {
+            let verdict = self.judge_one(step, expect, done).await;
+            if let Verdict::Missed(Miss { gone: true, .. }) = &verdict {
+                self.gone = true;
+            }
+            self.judged.push(Judged {
+                expect: expect.clone(),
+                verdict,
+                noted,
+            });
+        }
+    }
+
+    pub(super) async fn judge_one(&mut self, step: &Step, expect: &Expect, done: &Done) -> Verdict {
+        let other = match &expect.to {
+            Some(id) => Some(self.await_other(step, id, expect).await),
+            None => None,
+        };
+        for condition in &expect.conditions {
+            match condition {
+                Condition::Left(count) => return Verdict::Left(*count),
+                Condition::Exit(wanted) => {
+                    if let Err(miss) = self.exits(wanted.within, &wanted.codes).await {
+                        return Verdict::Missed(miss);
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            let condition = match filled_condition(condition, &mut |placeholder| {
+                self.value_of(step, placeholder)
+            }) {
+                Ok(condition) => condition,
+                Err(missing) => return Verdict::Open(unknown(&missing)),
+            };
+            let model = self.connection.model();
+            let (answer, missing) = match &other {
+                Some(Ok(answer)) => (Some(answer), None),
+                Some(Err(end)) => (None, Some(*end)),
+                None => (done.answer.as_ref(), done.missing),
+            };
+            let seen = Seen {
+                answer,
+                missing,
+                event: done.event,
+                seconds: done.seconds,
+                session: done
+                    .session
+                    .as_deref()
+                    .and_then(|session| self.connection.progress().session(session)),
+                before: &done.before,
+                messages: self.connection.progress().messages(),
+                workspace: &self.workspace,
+                model: model.as_ref(),
+                alive: self.connection.is_alive(),
+            };
+            if let Err(miss) = seen.check(&condition) {
+                return match expect.otherwise {
+                    Otherwise::Inconclusive => {
+                        Verdict::Open(expect.why.clone().unwrap_or(miss.message))
+                    }
+                    Otherwise::Fail => Verdict::Missed(Miss {
+                        message: match &expect.why {
+                            Some(why) => format!("{why}: {}", miss.message),
+                            None => miss.message,
+                        },
+                        ..miss
+                    }),
+                };
+            }
+        }
+        Verdict::Held
+    }
+
+    pub(super) async fn exits(&mut self, within: Option<f64>, codes: &[i64]) -> Result<(), Miss> {
+        let within = within.unwrap_or(5.0);
+        let limits = Limits::exactly(Duration::from_secs_f64(within * self.times.slow.max(1.0)));
+        let miss = |message: String, place: Option<Place>| Miss {
+            message,
+            place,
+            gone: false,
+        };
+        let ended = self
+            .connection
+            .pump(limits, |connection| connection.has_exited().then_some(()))
+            .await;
+        if ended.is_err() && !self.connection.has_exited() {
+            return Err(miss(
+                format!("the agent's process is still running after {within} s"),
+                None,
+            ));
+        }
+        let end = self.connection.talk().end;
+        let fits = match end.exit {
+            Some(Exit::Code(code)) => codes.is_empty() || codes.contains(&i64::from(code)),
+            _ => codes.is_empty(),
+        };
+        if fits {
+            return Ok(());
+        }
+        let found = end
+            .exit
+            .map_or("an end of which nothing is known".to_owned(), |exit| {
+                exit.to_string()
+            });
+        Err(miss(
+            format!(
+                "expected exit code {}, found {found}",
+                codes
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" or ")
+            ),
+            end.exited.map(Place::event),
+        ))
+    }
+
+    pub(super) fn leave_open(&mut self, step: &Step, why: &str) {
+        for expect in &step.expect {
+            self.judged.push(Judged {
+                expect: expect.clone(),
+                verdict: Verdict::Open(why.to_owned()),
+                noted: false,
+            });
+        }
+    }
+
+    pub(super) fn marks(&self, session: &str) -> Marks {
+        let progress = self.connection.progress();
+        let seen = self
+            .sessions
+            .get(session)
+            .and_then(|id| progress.session(id));
+        Marks {
+            updates: seen.map(|seen| seen.updates.clone()).unwrap_or_default(),
+            permissions: seen.map_or(0, |seen| seen.permissions),
+            messages: progress.messages(),
+            model_requests: self.connection.model().map_or(0, |model| model.requests),
+        }
+    }
+}
+
+fn filled_condition(
+    condition: &Condition,
+    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
+) -> Result<Condition, Placeholder> {
+    let mut texts = |list: &[String]| {
+        list.iter()
+            .map(|text| fill(text, value))
+            .collect::<Result<Vec<_>, _>>()
+    };
+    Ok(match condition {
+        Condition::Text(text) => {
+            let mut text = text.clone();
+            text.contains = texts(&text.contains)?;
+            text.contains_once = texts(&text.contains_once)?;
+            text.lacks = texts(&text.lacks)?;
+            Condition::Text(text)
+        }
+        Condition::Model(model) => {
+            let mut model = model.clone();
+            model.saw = texts(&model.saw)?;
+            model.lacks = texts(&model.lacks)?;
+            Condition::Model(model)
+        }
+        Condition::Result(pattern) => Condition::Result(pattern.fill(value)?),
+        Condition::Error(error) => {
+            let mut error = error.clone();
+            error.message = error
+                .message
+                .map(|pattern| pattern.fill(value))
+                .transpose()?;
+            error.data = error.data.map(|pattern| pattern.fill(value)).transpose()?;
+            Condition::Error(error)
+        }
+        other => other.clone(),
+    })
+}
