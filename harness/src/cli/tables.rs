@@ -102,6 +102,6 @@ pub(super) fn own_file(profile: &mut Profile) -> Result<(), TableError> {
         path: path.to_owned(),
         error,
     })?;
-    profile::known_failures(profile, &Source::new(OWN_FILE, text), &known_id)
+    profile::steer(profile, &Source::new(OWN_FILE, text), &known_id)
         .map_err(|problem| TableError::Own(Box::new(problem)))
 }

@@ -13,4 +13,5 @@ pub use json::to_json;
 pub use paint::Paint;
 pub use plain::plain;
 pub use run::{AgentIdentity, Fault, Run, Scenario};
+pub(crate) use table::{table, wrapped};
 pub use text::{Detail, text};

@@ -6,11 +6,25 @@ use serde_json::Value;
 
 use super::check::{Marks, Miss, Seen};
 use super::drive::{Done, Drive, Judged, Verdict};
-use super::file::{Condition, Expect, Otherwise, Placeholder, Step, fill};
+use super::file::{Action, Condition, Expect, Otherwise, Placeholder, Step, fill};
 use super::params::unknown;
 use crate::client::Limits;
 use crate::rules::Place;
 use crate::trace::Exit;
+use crate::wire::Message;
+
+/// The error code of an agent that must be logged in first.
+const AUTHENTICATION_REQUIRED: i64 = -32000;
+
+/// Whether the answer only tells that a login is missing, which shows nothing of what is expected. The requirements on
+/// authentication are about just that answer.
+fn wants_login(step: &Step, expect: &Expect, answer: Option<&(u64, Message)>) -> bool {
+    let session = matches!(step.action, Action::New { .. } | Action::Prompt(_));
+    let code = answer.and_then(|(_, message)| message.error_code());
+    session
+        && code == Some(AUTHENTICATION_REQUIRED)
+        && !expect.covers.iter().any(|id| id.starts_with("AUTH-"))
+}
 
 impl Drive<'_> {
     pub(super) async fn judge(&mut self, step: &Step, done: &Done) {
@@ -76,6 +90,12 @@ impl Drive<'_> {
                 alive: self.connection.is_alive(),
             };
             if let Err(miss) = seen.check(&condition) {
+                if wants_login(step, expect, answer) {
+                    return Verdict::Open(format!(
+                        "the agent wants to be logged in: {}",
+                        miss.message
+                    ));
+                }
                 return match expect.otherwise {
                     Otherwise::Inconclusive => {
                         Verdict::Open(expect.why.clone().unwrap_or(miss.message))
