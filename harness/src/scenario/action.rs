@@ -41,10 +41,7 @@ impl Drive<'_> {
                         step.session
                     )));
                 }
-                if step.implied
-                    && matches!(action, Action::New { .. })
-                    && self.profile.auth.is_some()
-                {
+                if matches!(action, Action::New { .. }) {
                     self.log_in().await;
                 }
                 let (method, params) = self.call(step, action)?;
@@ -293,10 +290,12 @@ impl Drive<'_> {
         event
     }
 
-    pub(super) async fn log_in(&mut self) {
-        let Some(method) = self.profile.auth.as_deref() else {
+    /// Logs in before the first session by the profile's method, unless the scenario itself is about that.
+    async fn log_in(&mut self) {
+        let Some(method) = self.profile.auth.as_deref().filter(|_| !self.logged_in) else {
             return;
         };
+        self.logged_in = true;
         let params = serde_json::json!({"methodId": method});
         let sent = self
             .connection

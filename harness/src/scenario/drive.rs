@@ -83,6 +83,7 @@ pub(super) struct Drive<'a> {
     pub(super) pending: HashMap<String, Pending>,
     pub(super) results: HashMap<String, Value>,
     pub(super) gone: bool,
+    pub(super) logged_in: bool,
     considered: bool,
 }
 
@@ -129,6 +130,10 @@ impl<'a> Drive<'a> {
             pending: HashMap::new(),
             results: HashMap::new(),
             gone: false,
+            logged_in: scenario
+                .steps
+                .iter()
+                .any(|step| matches!(step.action, Action::Authenticate(_))),
             considered: false,
         }
     }

@@ -4,11 +4,25 @@ use std::time::Duration;
 
 use super::check::{Marks, Miss, Seen};
 use super::drive::{Done, Drive, Judged, Stop, Verdict};
-use super::file::{Condition, Expect, Otherwise, Step};
+use super::file::{Action, Condition, Expect, Otherwise, Step};
 use super::params::unknown;
 use crate::client::Limits;
 use crate::rules::Place;
 use crate::trace::Exit;
+use crate::wire::Message;
+
+/// The error code of an agent that must be logged in first.
+const AUTHENTICATION_REQUIRED: i64 = -32000;
+
+/// Whether the answer only tells that a login is missing, which shows nothing of what is expected. The requirements on
+/// authentication are about just that answer.
+fn wants_login(step: &Step, expect: &Expect, answer: Option<&(u64, Message)>) -> bool {
+    let session = matches!(step.action, Action::New { .. } | Action::Prompt(_));
+    let code = answer.and_then(|(_, message)| message.error_code());
+    session
+        && code == Some(AUTHENTICATION_REQUIRED)
+        && !expect.covers.iter().any(|id| id.starts_with("AUTH-"))
+}
 
 impl Drive<'_> {
     /// Judges a step.
@@ -56,7 +70,7 @@ impl Drive<'_> {
                 Condition::Left(count) => return Verdict::Left(*count),
                 Condition::Exit(wanted) => {
                     if let Err(miss) = self.exits(wanted.within, &wanted.codes).await {
-                        return Verdict::Missed(miss);
+                        return missed(&expect, miss);
                     }
                     continue;
                 }
@@ -84,18 +98,13 @@ impl Drive<'_> {
                 alive: self.connection.is_alive(),
             };
             if let Err(miss) = seen.check(condition) {
-                return match expect.otherwise {
-                    Otherwise::Inconclusive => {
-                        Verdict::Open(expect.why.clone().unwrap_or(miss.message))
-                    }
-                    Otherwise::Fail => Verdict::Missed(Miss {
-                        message: match &expect.why {
-                            Some(why) => format!("{why}: {}", miss.message),
-                            None => miss.message,
-                        },
-                        ..miss
-                    }),
-                };
+                if wants_login(step, &expect, answer) {
+                    return Verdict::Open(format!(
+                        "the agent wants to be logged in: {}",
+                        miss.message
+                    ));
+                }
+                return missed(&expect, miss);
             }
         }
         Verdict::Held
@@ -167,5 +176,19 @@ impl Drive<'_> {
             messages: progress.messages(),
             model_requests: self.connection.model().map_or(0, |model| model.requests),
         }
+    }
+}
+
+/// What an expectation comes to whose condition does not hold.
+pub(super) fn missed(expect: &Expect, miss: Miss) -> Verdict {
+    match expect.otherwise {
+        Otherwise::Inconclusive => Verdict::Open(expect.why.clone().unwrap_or(miss.message)),
+        Otherwise::Fail => Verdict::Missed(Miss {
+            message: match &expect.why {
+                Some(why) => format!("{}: {}", why.trim_end_matches('.'), miss.message),
+                None => miss.message,
+            },
+            ..miss
+        }),
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::drive::{Drive, Judged, Stop, Times, Verdict};
+use super::expectation::missed;
 use super::file::{Placeholder, Scenario, StartFolder, fill_reply};
 use super::params::unknown;
 use super::{Outcome, Reached, Status, check};
@@ -173,7 +174,12 @@ async fn play(
     let stopped = drive.run().await.err();
     let unmet = drive.unmet();
     let judged = std::mem::take(&mut drive.judged);
-    let finished = drive.connection.finish(Patience::default()).await;
+    // INTEROP-05: what is left after five seconds. Where nothing is left, this ends at once.
+    let patience = Patience {
+        left: Duration::from_secs(5).mul_f64(setup.slow.max(1.0)),
+        ..Patience::default()
+    };
+    let finished = drive.connection.finish(patience).await;
     drop(model);
     conclude(scenario, outcome, stopped, &unmet, judged, finished);
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
@@ -251,7 +257,7 @@ fn conclude(
                     Verdict::Held
                 } else {
                     let names: Vec<String> = left.iter().map(ToString::to_string).collect();
-                    Verdict::Missed(check::Miss {
+                    let miss = check::Miss {
                         message: format!(
                             "expected {} processes to be left of the agent, there are {}: {}",
                             check::limits(count),
@@ -260,7 +266,8 @@ fn conclude(
                         ),
                         place: None,
                         gone: false,
-                    })
+                    };
+                    missed(&judged.expect, miss)
                 }
             }
             verdict => verdict,
