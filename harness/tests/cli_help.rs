@@ -25,12 +25,24 @@ fn help_is_grouped_and_has_two_lengths() {
 fn a_requirement_and_a_profile_are_explained() {
     for (name, what) in [
         ("explain_requirement", "INIT-03"),
-        ("explain_interop", "interop-01"),
         ("explain_profile", "opencode"),
     ] {
         let run = Harness::new().call(&["explain", what]);
         assert_eq!(run.code, 0, "{}", run.stderr);
         insta::assert_snapshot!(name, run.stdout);
+    }
+}
+
+#[test]
+fn what_clients_are_known_to_break_on_is_explained_with_the_reports() {
+    let run = Harness::new().call(&["explain", "interop-01"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    for part in [
+        "INTEROP-01  interop",
+        "sharpens    SESSION-12",
+        "openclaw#109961",
+    ] {
+        assert!(run.stdout.contains(part), "{part} in\n{}", run.stdout);
     }
 }
 
