@@ -12,7 +12,10 @@ use std::process::Command;
 const NOT_HERE: [&str; 4] = ["cargo test", "cargo install", "git clone", "cargo run"];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .unwrap()
 }
 
 /// A block of the README: its command lines with what the README shows for each.
@@ -46,7 +49,11 @@ fn commands(lines: &[&str]) -> Vec<Shown> {
                 command: command.to_owned(),
                 output: Vec::new(),
             }),
-            None => all.last_mut().expect("a block begins with `$ `").output.push((*line).to_owned()),
+            None => all
+                .last_mut()
+                .expect("a block begins with `$ `")
+                .output
+                .push((*line).to_owned()),
         }
     }
     all
@@ -72,7 +79,11 @@ fn run(command: &str, folder: &Path) -> Vec<String> {
     let text = String::from_utf8(output.stdout).unwrap();
     let state = folder.join("state");
     text.lines()
-        .map(|line| line.replace(state.to_str().unwrap(), "~/.local/state").trim_end().to_owned())
+        .map(|line| {
+            line.replace(state.to_str().unwrap(), "~/.local/state")
+                .trim_end()
+                .to_owned()
+        })
         .collect()
 }
 
@@ -80,8 +91,12 @@ fn run(command: &str, folder: &Path) -> Vec<String> {
 fn fits(shown: &[String], came: &[String]) -> bool {
     match shown.split_first() {
         None => came.is_empty(),
-        Some((first, rest)) if first == "…" => (0..=came.len()).any(|skip| fits(rest, &came[skip..])),
-        Some((first, rest)) => came.split_first().is_some_and(|(line, tail)| line == first && fits(rest, tail)),
+        Some((first, rest)) if first == "…" => {
+            (0..=came.len()).any(|skip| fits(rest, &came[skip..]))
+        }
+        Some((first, rest)) => came
+            .split_first()
+            .is_some_and(|(line, tail)| line == first && fits(rest, tail)),
     }
 }
 
@@ -100,7 +115,10 @@ fn every_command_of_the_readme_shows_what_it_says() {
         from = end;
         for shown in commands(&lines[start..end]) {
             written.push(format!("$ {}", shown.command));
-            if NOT_HERE.iter().any(|other| shown.command.starts_with(other)) {
+            if NOT_HERE
+                .iter()
+                .any(|other| shown.command.starts_with(other))
+            {
                 written.extend(shown.output);
                 continue;
             }
@@ -108,7 +126,11 @@ fn every_command_of_the_readme_shows_what_it_says() {
             let came = run(&shown.command, folder.path());
             if bless {
                 let whole = !shown.output.iter().any(|line| line == "…");
-                written.extend(if whole || !fits(&shown.output, &came) { came } else { shown.output });
+                written.extend(if whole || !fits(&shown.output, &came) {
+                    came
+                } else {
+                    shown.output
+                });
             } else if !fits(&shown.output, &came) {
                 similar_asserts::assert_eq!(
                     shown.output.join("\n"),
