@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::check::{Marks, Miss, Seen};
 use super::drive::{Done, Drive, Judged, Stop, Verdict};
-use super::file::{Action, Condition, Expect, Otherwise, Step};
+use super::file::{Action, Answer, Condition, Expect, Otherwise, Step};
 use super::params::unknown;
 use crate::client::Limits;
 use crate::rules::Place;
@@ -14,13 +14,22 @@ use crate::wire::Message;
 /// The error code of an agent that must be logged in first.
 const AUTHENTICATION_REQUIRED: i64 = -32000;
 
-/// Whether the answer only tells that a login is missing, which shows nothing of what is expected. The requirements on
-/// authentication are about just that answer.
-fn wants_login(step: &Step, expect: &Expect, answer: Option<&(u64, Message)>) -> bool {
-    let session = matches!(step.action, Action::New { .. } | Action::Prompt(_));
+/// Whether an error where a result is expected only tells that a login is missing, which shows nothing of what is expected.
+/// The requirements on the handshake and on authentication are about just that answer.
+fn wants_login(
+    step: &Step,
+    expect: &Expect,
+    condition: &Condition,
+    answer: Option<&(u64, Message)>,
+) -> bool {
+    let result = matches!(
+        condition,
+        Condition::Result(_) | Condition::Answer(Answer::Result)
+    );
     let code = answer.and_then(|(_, message)| message.error_code());
-    session
+    result
         && code == Some(AUTHENTICATION_REQUIRED)
+        && !matches!(step.action, Action::Initialize(_) | Action::Authenticate(_))
         && !expect.covers.iter().any(|id| id.starts_with("AUTH-"))
 }
 
@@ -98,7 +107,7 @@ impl Drive<'_> {
                 alive: self.connection.is_alive(),
             };
             if let Err(miss) = seen.check(condition) {
-                if wants_login(step, &expect, answer) {
+                if wants_login(step, &expect, condition, answer) {
                     return Verdict::Open(format!(
                         "the agent wants to be logged in: {}",
                         miss.message

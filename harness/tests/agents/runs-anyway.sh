@@ -1,10 +1,12 @@
 #!/bin/sh
 . "${0%/*}/conversation.sh"
 
+asks=0
 on_prompt() {
     open=$id
+    asks=$((asks + 1))
     update '{"sessionUpdate":"tool_call","toolCallId":"call-1","title":"touch out.txt","kind":"execute","status":"pending"}'
-    say "{\"jsonrpc\":\"2.0\",\"id\":\"ask-$id\",\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"$session\",\"toolCall\":{\"toolCallId\":\"call-1\"},\"options\":[{\"optionId\":\"yes\",\"name\":\"Allow\",\"kind\":\"allow_once\"},{\"optionId\":\"no\",\"name\":\"Reject\",\"kind\":\"reject_once\"}]}}"
+    say "{\"jsonrpc\":\"2.0\",\"id\":\"ask-$asks\",\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"$session\",\"toolCall\":{\"toolCallId\":\"call-1\"},\"options\":[{\"optionId\":\"yes\",\"name\":\"Allow\",\"kind\":\"allow_once\"},{\"optionId\":\"no\",\"name\":\"Reject\",\"kind\":\"reject_once\"}]}}"
     asked_in=$session
 }
 
