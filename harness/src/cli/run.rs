@@ -74,6 +74,11 @@ pub(super) fn main(arguments: RunArguments) -> Exit {
         Ok(set) => set,
         Err(error) => return usage(&error),
     };
+    if let Some(folder) = &arguments.scenarios
+        && let Err(error) = set.add_folder(folder, &known_id)
+    {
+        return usage(&error);
+    }
     let ids = Catalogue::v1()
         .iter()
         .map(|requirement| requirement.id.as_str());

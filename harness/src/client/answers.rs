@@ -14,6 +14,8 @@ pub enum PermissionChoice {
     Cancelled,
     /// A JSON-RPC error.
     Error,
+    /// The JSON-RPC error -32800, as a client may answer what it cancels.
+    RequestCancelled,
     /// `selected` with an option id that was not offered.
     Unoffered,
     /// An outcome that no version knows.
@@ -29,7 +31,7 @@ impl PermissionChoice {
             Self::Error => Some("a permission request answered with an error"),
             Self::Unoffered => Some("an option that was not offered"),
             Self::UnknownOutcome => Some("an outcome that does not exist"),
-            Self::Kind(_) | Self::Cancelled | Self::Hold => None,
+            Self::Kind(_) | Self::Cancelled | Self::RequestCancelled | Self::Hold => None,
         }
     }
 }
@@ -137,6 +139,10 @@ impl Answers {
             PermissionChoice::UnknownOutcome => outcome(json!({"outcome": "_harness_shrug"})),
             PermissionChoice::Error => (
                 Reply::Error(-32603, "the client failed to ask its user".into()),
+                Asking::Answered,
+            ),
+            PermissionChoice::RequestCancelled => (
+                Reply::Error(-32800, "request cancelled".into()),
                 Asking::Answered,
             ),
             PermissionChoice::Hold => (Reply::Nothing, Asking::Held),

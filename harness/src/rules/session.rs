@@ -271,7 +271,7 @@ impl Sessions {
                 CREATED,
                 Place::event(open.event),
                 format!(
-                    "session/new was not answered within {seconds} seconds, where a session id is expected"
+                    "session/new was not answered within {seconds:.1} s, where a session id is expected"
                 ),
             ),
         }

@@ -139,6 +139,16 @@ impl<'a> Drive<'a> {
     /// Why not all of them were taken.
     pub(super) async fn run(&mut self) -> Result<(), Stop> {
         let scenario = self.scenario;
+        let missing = scenario
+            .allow
+            .iter()
+            .find(|consent| !self.profile.allow.contains(consent));
+        if let Some(consent) = missing {
+            return Err(Stop::NotApplicable(format!(
+                "the profile does not allow `{}`",
+                consent.as_str()
+            )));
+        }
         for step in &scenario.steps {
             if !step.implied && !matches!(step.action, Action::Initialize(_)) {
                 self.consider()?;
@@ -205,17 +215,15 @@ impl<'a> Drive<'a> {
             self.leave_open(step, "the agent had ended before this step");
             return Ok(());
         }
-        if !step.permission.is_empty()
-            && let Some(session) = self.sessions.get(&step.session).cloned()
-        {
-            let choices = step
-                .permission
-                .iter()
-                .map(|choice| choice_of(*choice))
-                .collect();
-            self.connection.plan_permissions(&session, choices);
+        if step.action.is_request() || matches!(step.action, Action::Send(_)) {
+            // Both hold for the step's turn, so a step that only waits leaves them as they are.
+            if let Some(session) = self.sessions.get(&step.session).cloned() {
+                let choices = step.permission.iter().map(|choice| choice_of(*choice));
+                self.connection
+                    .plan_permissions(&session, choices.collect());
+            }
+            self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
         }
-        self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
         let done = match self.act(step).await {
             Ok(done) => done,
             Err(Stop::Blocked(why)) if !step.implied => {
@@ -225,7 +233,7 @@ impl<'a> Drive<'a> {
             Err(stop) => return Err(stop),
         };
         if let Some(done) = done {
-            self.judge(step, &done).await;
+            self.judge(step, &done).await?;
             if step.implied {
                 self.implied_step_held(step, &done)?;
             }

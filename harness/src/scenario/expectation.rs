@@ -2,18 +2,27 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::check::{Marks, Miss, Seen};
-use super::drive::{Done, Drive, Judged, Verdict};
-use super::file::{Condition, Expect, Otherwise, Placeholder, Step, fill};
+use super::drive::{Done, Drive, Judged, Stop, Verdict};
+use super::file::{Condition, Expect, Otherwise, Step};
 use super::params::unknown;
 use crate::client::Limits;
 use crate::rules::Place;
 use crate::trace::Exit;
 
 impl Drive<'_> {
-    pub(super) async fn judge(&mut self, step: &Step, done: &Done) {
+    /// Judges a step.
+    ///
+    /// # Errors
+    /// What the rest of the scenario requires and is not so.
+    pub(super) async fn judge(&mut self, step: &Step, done: &Done) -> Result<(), Stop> {
+        for require in &step.require {
+            match self.judge_one(step, require, done).await {
+                Verdict::Held | Verdict::Left(_) => {}
+                Verdict::Missed(miss) => return Err(Stop::Blocked(miss.message)),
+                Verdict::Open(why) => return Err(Stop::Blocked(why)),
+            }
+        }
         for (expect, noted) in step
             .expect
             .iter()
@@ -30,12 +39,17 @@ impl Drive<'_> {
                 noted,
             });
         }
+        Ok(())
     }
 
     pub(super) async fn judge_one(&mut self, step: &Step, expect: &Expect, done: &Done) -> Verdict {
         let other = match &expect.to {
             Some(id) => Some(self.await_other(step, id, expect).await),
             None => None,
+        };
+        let expect = match expect.fill(&mut |placeholder| self.value_of(step, placeholder)) {
+            Ok(expect) => expect,
+            Err(missing) => return Verdict::Open(unknown(&missing)),
         };
         for condition in &expect.conditions {
             match condition {
@@ -48,12 +62,6 @@ impl Drive<'_> {
                 }
                 _ => {}
             }
-            let condition = match filled_condition(condition, &mut |placeholder| {
-                self.value_of(step, placeholder)
-            }) {
-                Ok(condition) => condition,
-                Err(missing) => return Verdict::Open(unknown(&missing)),
-            };
             let model = self.connection.model();
             let (answer, missing) = match &other {
                 Some(Ok(answer)) => (Some(answer), None),
@@ -75,7 +83,7 @@ impl Drive<'_> {
                 model: model.as_ref(),
                 alive: self.connection.is_alive(),
             };
-            if let Err(miss) = seen.check(&condition) {
+            if let Err(miss) = seen.check(condition) {
                 return match expect.otherwise {
                     Otherwise::Inconclusive => {
                         Verdict::Open(expect.why.clone().unwrap_or(miss.message))
@@ -160,41 +168,4 @@ impl Drive<'_> {
             model_requests: self.connection.model().map_or(0, |model| model.requests),
         }
     }
-}
-
-fn filled_condition(
-    condition: &Condition,
-    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
-) -> Result<Condition, Placeholder> {
-    let mut texts = |list: &[String]| {
-        list.iter()
-            .map(|text| fill(text, value))
-            .collect::<Result<Vec<_>, _>>()
-    };
-    Ok(match condition {
-        Condition::Text(text) => {
-            let mut text = text.clone();
-            text.contains = texts(&text.contains)?;
-            text.contains_once = texts(&text.contains_once)?;
-            text.lacks = texts(&text.lacks)?;
-            Condition::Text(text)
-        }
-        Condition::Model(model) => {
-            let mut model = model.clone();
-            model.saw = texts(&model.saw)?;
-            model.lacks = texts(&model.lacks)?;
-            Condition::Model(model)
-        }
-        Condition::Result(pattern) => Condition::Result(pattern.fill(value)?),
-        Condition::Error(error) => {
-            let mut error = error.clone();
-            error.message = error
-                .message
-                .map(|pattern| pattern.fill(value))
-                .transpose()?;
-            error.data = error.data.map(|pattern| pattern.fill(value)).transpose()?;
-            Condition::Error(error)
-        }
-        other => other.clone(),
-    })
 }

@@ -10,7 +10,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::drive::{Drive, Judged, Stop, Times, Verdict};
-use super::file::{Scenario, StartFolder};
+use super::file::{Placeholder, Scenario, StartFolder, fill_reply};
+use super::params::unknown;
 use super::{Outcome, Reached, Status, check};
 use crate::agent::{
     AgentProcess, Command, Environment, Folders, Home, Launch, Marker, ModelAccess, Named,
@@ -18,6 +19,7 @@ use crate::agent::{
 };
 use crate::client::{Answers, Connection, FilePolicy, Finished, SessionFiles, TraceFile};
 use crate::model::ModelServer;
+use crate::model::script::Script;
 use crate::profile::Profile;
 use crate::rules::Judgement;
 use crate::spec::{Catalogue, Level};
@@ -135,7 +137,8 @@ async fn play(
     let folder = RunFolder::new().map_err(|error| broken("no fresh folder for the run", &error))?;
     let (inbox, seen) = mpsc::channel(INBOX);
     let model = if setup.scripted_model {
-        let model = ModelServer::start(scenario.model.clone(), inbox.clone())
+        let script = script(scenario, &folder).map_err(Trouble::Harness)?;
+        let model = ModelServer::start(script, inbox.clone())
             .map_err(|error| broken("no port for the scripted model", &error))?;
         model.set_folder(folder.workspace());
         Some(model)
@@ -359,6 +362,26 @@ fn id_of(id: &str) -> Option<&'static str> {
     Catalogue::v1()
         .get(id)
         .map(|requirement| requirement.id.as_str())
+}
+
+/// What the model is to reply, with the folders of this run in it.
+fn script(scenario: &Scenario, folder: &RunFolder) -> Result<Script, String> {
+    let mut value = |placeholder: &Placeholder| match placeholder {
+        Placeholder::Cwd => folder.workspace().to_str().map(Value::from),
+        Placeholder::Home => folder.home().to_str().map(Value::from),
+        _ => None,
+    };
+    let replies = scenario
+        .model
+        .iter()
+        .map(|reply| fill_reply(reply, &mut value));
+    replies.collect::<Result<_, _>>().map_err(|missing| {
+        format!(
+            "the scripted model of {}: {}",
+            scenario.id,
+            unknown(&missing)
+        )
+    })
 }
 
 /// Which of `fs/*` the client offers in this scenario, and so serves.
