@@ -421,7 +421,7 @@ impl Connection {
             return;
         };
         if request.method() != Some("session/request_permission") || self.answers.refuse_all {
-            let reply = self.answers.to(request);
+            let reply = self.answers.to(request, self.log.talk());
             return self.reply(&id, reply, None).await;
         }
         let session = request.session().unwrap_or_default().to_owned();

@@ -172,8 +172,8 @@ impl<'a> Drive<'a> {
         if self.considered || talk.handshake.is_none() {
             return Ok(());
         }
-        self.considered = true;
         let opened = talk.sessions().next().is_some();
+        self.considered = opened;
         let fails = |when: &When| match talk.evaluate(when) {
             Truth::Fails(why) if opened || !when.to_string().contains("sessionResult") => Some(why),
             _ => None,

@@ -18,7 +18,7 @@ use crate::agent::{
     AgentProcess, Command, Environment, Folders, Home, Launch, Marker, ModelAccess, Named,
     Patience, Place, RunFolder, StartError, User, Variables,
 };
-use crate::client::{Answers, Connection, FilePolicy, Finished, SessionFiles, TraceFile};
+use crate::client::{Answers, Connection, Finished, SessionFiles, TraceFile};
 use crate::model::ModelServer;
 use crate::model::script::Script;
 use crate::profile::Profile;
@@ -160,7 +160,7 @@ async fn play(
         .map_err(|error| broken("the session's folder", &error))?;
     let agent = AgentProcess::start(&launch, inbox.clone()).map_err(Trouble::Start)?;
     drop(inbox);
-    let answers = Answers::new(files, file_policy(scenario));
+    let answers = Answers::new(files);
     let watch = model.as_ref().map(ModelServer::watch);
     let connection = Connection::new(agent, seen, watch, trace, answers, began);
     let mut drive = Drive::new(
@@ -389,22 +389,6 @@ fn script(scenario: &Scenario, folder: &RunFolder) -> Result<Script, String> {
             unknown(&missing)
         )
     })
-}
-
-/// Which of `fs/*` the client offers in this scenario, and so serves.
-fn file_policy(scenario: &Scenario) -> FilePolicy {
-    let offered = |name: &str| match &scenario.client.capabilities {
-        Some(capabilities) => capabilities
-            .get("fs")
-            .and_then(|fs| fs.get(name))
-            .and_then(Value::as_bool)
-            .unwrap_or(false),
-        None => true,
-    };
-    FilePolicy {
-        read: offered("readTextFile"),
-        write: offered("writeTextFile"),
-    }
 }
 
 fn launch(
