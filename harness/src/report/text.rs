@@ -71,6 +71,13 @@ pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
         out.extend(blocked.advice.iter().map(|line| plain(line)));
     } else if run.blocked.is_none() && run.assessment.verdict == Verdict::Inconclusive {
         lacking(&mut out, run);
+    } else if detail > Detail::Little && !run.assessment.missing.is_empty() && !run.has_no_agent() {
+        let ids: Vec<&str> = run.assessment.missing.iter().map(|(id, _)| *id).collect();
+        let text = format!(
+            "The verdict is on what was judged; for one on the agent as a whole {} must pass too.",
+            ids.join(", ")
+        );
+        out.extend(wrapped(&text, WIDTH));
     }
     out.push(verdict(run, paint));
     let mut text = out.join("\n");
