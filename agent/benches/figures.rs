@@ -112,7 +112,7 @@ impl Bob {
         bob.initialize();
         bob.send(r#"{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/tmp","mcpServers":[]}}"#);
         let answer = bob.wait("sessionId");
-        bob.session = answer.split('"').nth(9).unwrap().to_owned();
+        bob.session = answer.split('"').nth(11).unwrap().to_owned();
         bob
     }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use agent_client_protocol::{self as acp, JsonRpcMessage, JsonRpcNotification, UntypedMessage, v1};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use crate::transport::Gate;
+use crate::update;
 
 /// A handle on the client; cheap to clone.
 #[derive(Clone)]
@@ -32,7 +33,7 @@ impl Client {
 
     /// Sends one `session/update`, after [`Self::ready`] or [`Self::owe`]. A client that is gone
     /// is noticed elsewhere.
-    pub(crate) fn send(&self, session: &Arc<str>, update: Value) {
+    pub(crate) fn send(&self, session: &Arc<str>, update: Update) {
         let _ = self.connection.send_notification(SessionUpdate {
             session: Arc::clone(session),
             update,
@@ -64,7 +65,16 @@ impl Client {
 #[derive(Clone, Debug)]
 struct SessionUpdate {
     session: Arc<str>,
-    update: Value,
+    update: Update,
+}
+
+/// What a `session/update` holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Update {
+    /// A fragment of the agent's text. Written out only when it is sent: there are many of these.
+    Text(String),
+    /// Anything else, as it stands on the wire.
+    Other(Value),
 }
 
 impl JsonRpcMessage for SessionUpdate {
@@ -77,9 +87,16 @@ impl JsonRpcMessage for SessionUpdate {
     }
 
     fn to_untyped_message(&self) -> Result<UntypedMessage, acp::Error> {
+        let update = match &self.update {
+            Update::Text(text) => update::agent_text(text),
+            Update::Other(update) => update.clone(),
+        };
+        let mut params = Map::new();
+        params.insert("sessionId".to_owned(), (&*self.session).into());
+        params.insert("update".to_owned(), update);
         Ok(UntypedMessage {
             method: self.method().to_owned(),
-            params: json!({ "sessionId": &*self.session, "update": self.update }),
+            params: Value::Object(params),
         })
     }
 

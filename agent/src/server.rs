@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::client::Client;
+use crate::client::{Client, Update};
 use crate::log;
 use crate::model::{self, Choice};
 use crate::prompt;
@@ -144,7 +144,7 @@ impl Server {
                     responder.respond(json!({ "sessionId": &*session.id }))?;
                     // Only now: a client drops updates for a session that it does not know yet.
                     client.owe();
-                    client.send(&session.id, update::available_commands());
+                    client.send(&session.id, Update::Other(update::available_commands()));
                     Ok(())
                 }
                 Err(error) => responder.respond_with_error(error),

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::StreamExt as _;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::Client;
+use crate::client::{Client, Update};
 use crate::compact;
 use crate::history::{Call, History, Message};
 use crate::log;
@@ -83,7 +82,7 @@ pub(crate) async fn run(
     match Command::parse(&prompt) {
         Some(command) => match command.run(turn.session, &mut history, turn.cancel).await {
             Some(line) => {
-                turn.send(update::agent_text(&line)).await;
+                turn.send(Update::Text(line)).await;
                 End::Done
             }
             None => End::Cancelled,
@@ -95,7 +94,7 @@ pub(crate) async fn run(
 impl Turn<'_> {
     /// Sends an update, and waits first while the client has too many to read. A cancel ends the
     /// waiting, not the sending: what a client was told of has to come to its end.
-    async fn send(&self, update: Value) {
+    async fn send(&self, update: Update) {
         let id = &self.session.id;
         if self
             .cancel
@@ -176,8 +175,8 @@ impl Turn<'_> {
             match fragment {
                 Fragment::Text(part) if part.is_empty() => {}
                 Fragment::Text(part) => {
-                    self.send(update::agent_text(&part)).await;
                     text.push_str(&part);
+                    self.send(Update::Text(part)).await;
                 }
                 Fragment::Thought(_) => {}
                 Fragment::Call(mut call) => {
@@ -204,7 +203,8 @@ impl Turn<'_> {
         }
         let id = self.call_ids.next();
         let invocation = Invocation::new(&call.tool, &call.arguments, &self.session.cwd);
-        self.send(update::tool_call(&id, &invocation)).await;
+        self.send(Update::Other(update::tool_call(&id, &invocation)))
+            .await;
         let output = match self.permitted(&id, &invocation).await {
             Decision::Reject => Output::failure(REJECTED),
             Decision::Cancelled => Output::failure(CANCELLED),
@@ -212,7 +212,8 @@ impl Turn<'_> {
                 self.run(&id, &invocation, processes, tally).await
             }
         };
-        self.send(update::tool_call_ended(&id, &output)).await;
+        self.send(Update::Other(update::tool_call_ended(&id, &output)))
+            .await;
         output.text
     }
 
@@ -240,7 +241,8 @@ impl Turn<'_> {
             return Output::failure(CANCELLED);
         }
         if let Some(tool) = call.tool.filter(|_| call.fault.is_none()) {
-            self.send(update::tool_call_running(id)).await;
+            self.send(Update::Other(update::tool_call_running(id)))
+                .await;
             tally.count(tool.class);
         }
         let place = Place {

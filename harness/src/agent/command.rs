@@ -80,7 +80,8 @@ impl Command {
     }
 
     /// Finds the program: the harness itself for `bob`, a path as it stands (from the folder in which the harness was
-    /// started), any other word on `path`, which has the form of the variable PATH.
+    /// started), any other word on `path`, which has the form of the variable PATH. Arguments that name files of that
+    /// folder become absolute.
     pub(super) fn resolve(&self, path: &OsStr) -> Result<Resolved, StartError> {
         let (word, rest) = self
             .words
@@ -105,7 +106,7 @@ impl Command {
         Ok(Resolved {
             program,
             name: word.clone(),
-            arguments: rest.to_vec(),
+            arguments: rest.iter().map(|word| from_here(word)).collect(),
         })
     }
 }
@@ -115,6 +116,24 @@ impl fmt::Display for Command {
         f.write_str(&shell_words::join(
             self.words.iter().map(|word| word.to_string_lossy()),
         ))
+    }
+}
+
+/// An argument that names something in the folder in which the harness was started, as an absolute path: the agent is
+/// started in another folder, and `node dist/agent.js` or `uv run --project .` mean what is here.
+///
+/// Only what looks like a path counts: it begins with a dot, or is a file whose name has a slash or a dot in it.
+fn from_here(word: &OsStr) -> OsString {
+    let bytes = word.as_encoded_bytes();
+    let path = Path::new(word);
+    let dotted =
+        bytes == b"." || bytes.starts_with(b"./") || bytes == b".." || bytes.starts_with(b"../");
+    let looks_so = dotted
+        || (!bytes.starts_with(b"-") && bytes.iter().any(|byte| matches!(byte, b'/' | b'.')));
+    let is_here = looks_so && path.is_relative() && (path.is_file() || (dotted && path.exists()));
+    match std::path::absolute(path) {
+        Ok(absolute) if is_here => absolute.into_os_string(),
+        _ => word.to_owned(),
     }
 }
 
@@ -187,6 +206,28 @@ mod tests {
     fn an_empty_command_is_an_error() {
         for text in ["", "  ", "''", "'' x"] {
             assert_eq!(Command::parse(text), Err(CommandError::Empty), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_argument_that_names_a_file_here_still_does_from_another_folder() {
+        // Tests run in the folder of the package.
+        let here = env::current_dir().unwrap();
+        let manifest = here.join("Cargo.toml").into_os_string();
+        assert_eq!(from_here(OsStr::new("Cargo.toml")), manifest);
+        assert_eq!(from_here(OsStr::new("./src")), here.join("src"));
+        assert_eq!(from_here(OsStr::new(".")), here);
+        for word in [
+            "src",
+            "acp",
+            "--acp",
+            "-c",
+            "print('a/b.c')",
+            "no/such.file",
+            "/etc/passwd",
+            "",
+        ] {
+            assert_eq!(from_here(OsStr::new(word)), OsStr::new(word), "{word}");
         }
     }
 

@@ -1,7 +1,12 @@
 //! The command line: one file per command, and the only place that maps outcomes to exit codes.
 
 mod exit;
+mod explain;
+mod list;
+mod output;
 mod run;
+mod tables;
+mod value;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -12,7 +17,7 @@ pub use exit::Exit;
 
 /// Judges agents that speak the Agent Client Protocol by the protocol's own requirements.
 #[derive(Debug, Parser)]
-#[command(name = "harness", version)]
+#[command(name = "harness", version, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -20,9 +25,13 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Drive an agent through scenarios and judge every message on the wire.
-    Run(run::RunArguments),
-    /// The reference agent that is built in.
+    /// Drive an agent through scenarios and judge every message on the wire
+    Run(Box<run::RunArguments>),
+    /// Show what is judged and with what: requirements, scenarios, profiles
+    List(list::ListArguments),
+    /// Show one requirement, scenario or profile in full
+    Explain(explain::ExplainArguments),
+    /// The reference agent that is built in, with its own arguments
     #[command(disable_help_flag = true)]
     Bob {
         /// What `bob` is told.
@@ -38,20 +47,23 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if arguments.get(1).is_some_and(|word| word == "bob") {
         return bob::cli::run(arguments.into_iter().skip(1));
     }
-    match Arguments::try_parse_from(arguments) {
-        Ok(Arguments {
-            command: Command::Run(run),
-        }) => run::main(run).into(),
-        Ok(Arguments {
-            command: Command::Bob { arguments },
-        }) => bob::cli::run(std::iter::once(OsString::from("bob")).chain(arguments)),
+    let command = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments.command,
         Err(error) => {
             let _ = error.print();
-            if error.use_stderr() {
+            return if error.use_stderr() {
                 Exit::Usage.into()
             } else {
                 Exit::Fine.into()
-            }
+            };
+        }
+    };
+    match command {
+        Command::Run(arguments) => run::main(&arguments).into(),
+        Command::List(arguments) => list::main(&arguments).into(),
+        Command::Explain(arguments) => explain::main(&arguments).into(),
+        Command::Bob { arguments } => {
+            bob::cli::run(std::iter::once(OsString::from("bob")).chain(arguments))
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{FileError, SessionFiles};
+use crate::rules::Conversation;
 use crate::wire::Message;
 
 /// What to answer to a permission request.
@@ -14,6 +15,8 @@ pub enum PermissionChoice {
     Cancelled,
     /// A JSON-RPC error.
     Error,
+    /// The JSON-RPC error -32800, as a client may answer what it cancels.
+    RequestCancelled,
     /// `selected` with an option id that was not offered.
     Unoffered,
     /// An outcome that no version knows.
@@ -29,7 +32,7 @@ impl PermissionChoice {
             Self::Error => Some("a permission request answered with an error"),
             Self::Unoffered => Some("an option that was not offered"),
             Self::UnknownOutcome => Some("an outcome that does not exist"),
-            Self::Kind(_) | Self::Cancelled | Self::Hold => None,
+            Self::Kind(_) | Self::Cancelled | Self::RequestCancelled | Self::Hold => None,
         }
     }
 }
@@ -43,15 +46,6 @@ pub enum Asking {
     NotOffered(&'static str),
     /// It is held open.
     Held,
-}
-
-/// Whether `fs/*` requests are served.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FilePolicy {
-    /// Whether `fs/read_text_file` is offered and served.
-    pub read: bool,
-    /// Whether `fs/write_text_file` is offered and served.
-    pub write: bool,
 }
 
 /// An answer that is ready to be sent.
@@ -69,24 +63,22 @@ pub enum Reply {
 #[derive(Debug)]
 pub struct Answers {
     files: SessionFiles,
-    /// What is offered of `fs`.
-    pub file_policy: FilePolicy,
     /// Answer every request with -32601, whatever it is.
     pub refuse_all: bool,
 }
 
 impl Answers {
     /// Answers that serve these folders.
-    pub fn new(files: SessionFiles, file_policy: FilePolicy) -> Self {
+    pub fn new(files: SessionFiles) -> Self {
         Self {
             files,
-            file_policy,
             refuse_all: false,
         }
     }
 
-    /// The answer to any request but one for permission.
-    pub fn to(&self, request: &Message) -> Reply {
+    /// The answer to any request but one for permission. What the client announced in the handshake is served, and nothing
+    /// else.
+    pub fn to(&self, request: &Message, talk: &Conversation) -> Reply {
         let method = request.method().unwrap_or_default();
         let params = request.params().unwrap_or(&Value::Null);
         if self.refuse_all {
@@ -95,23 +87,30 @@ impl Answers {
         let text = |name: &str| params.get(name).and_then(Value::as_str);
         let number = |name: &str| params.get(name).and_then(Value::as_u64);
         match method {
-            "fs/read_text_file" if self.file_policy.read => match text("path") {
+            "fs/read_text_file" if talk.client_can(&["fs", "readTextFile"]) => match text("path") {
                 Some(path) => match self.files.read(path, number("line"), number("limit")) {
                     Ok(content) => Reply::Result(json!({ "content": content })),
                     Err(error) => file_error(&error),
                 },
                 None => invalid("`path` is missing"),
             },
-            "fs/write_text_file" if self.file_policy.write => match (text("path"), text("content"))
-            {
-                (Some(path), Some(content)) => match self.files.write(path, content) {
-                    Ok(()) => Reply::Result(json!({})),
-                    Err(error) => file_error(&error),
-                },
-                _ => invalid("`path` or `content` is missing"),
+            "fs/write_text_file" if talk.client_can(&["fs", "writeTextFile"]) => {
+                match (text("path"), text("content")) {
+                    (Some(path), Some(content)) => match self.files.write(path, content) {
+                        Ok(()) => Reply::Result(json!({})),
+                        Err(error) => file_error(&error),
+                    },
+                    _ => invalid("`path` or `content` is missing"),
+                }
+            }
+            "elicitation/create" => match text("mode") {
+                // Nobody is there to be asked.
+                Some(mode @ ("form" | "url")) if talk.client_can(&["elicitation", mode]) => {
+                    Reply::Result(json!({"action": "cancel"}))
+                }
+                // ELICIT-01 and ELICIT-02: a mode that was not announced is refused as invalid params.
+                _ => invalid("this client offers no such elicitation"),
             },
-            // ELICIT-01 and ELICIT-02: a mode that was not announced is refused as invalid params.
-            "elicitation/create" => invalid("this client offers no elicitation"),
             _ => not_found(method),
         }
     }
@@ -137,6 +136,10 @@ impl Answers {
             PermissionChoice::UnknownOutcome => outcome(json!({"outcome": "_harness_shrug"})),
             PermissionChoice::Error => (
                 Reply::Error(-32603, "the client failed to ask its user".into()),
+                Asking::Answered,
+            ),
+            PermissionChoice::RequestCancelled => (
+                Reply::Error(-32800, "request cancelled".into()),
                 Asking::Answered,
             ),
             PermissionChoice::Hold => (Reply::Nothing, Asking::Held),
@@ -177,6 +180,8 @@ fn file_error(error: &FileError) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::Judge;
+    use crate::rules::talking::events;
 
     fn options(list: &[(&str, &str)]) -> Vec<(String, String)> {
         list.iter()
@@ -212,27 +217,32 @@ mod tests {
     fn what_was_not_offered_is_refused_as_not_found() {
         let folder = tempfile::tempdir().unwrap();
         let files = SessionFiles::open([folder.path().to_owned()]).unwrap();
-        let answers = Answers::new(
-            files,
-            FilePolicy {
-                read: true,
-                write: false,
-            },
-        );
-        let request = |text: &str| {
-            crate::wire::Reading::of_text(text)
-                .message()
-                .unwrap()
-                .clone()
+        let answers = Answers::new(files);
+        let mut judge = Judge::new(true);
+        for event in events(
+            r#"
+            > {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true},"elicitation":{"form":{}}}}}
+            < {"id":0,"result":{"protocolVersion":1}}
+        "#,
+        ) {
+            judge.see(&event);
+        }
+        let answer = |text: &str| {
+            answers.to(
+                crate::wire::Reading::of_text(text).message().unwrap(),
+                judge.talk(),
+            )
         };
-        let write = request(
-            r#"{"id":1,"method":"fs/write_text_file","params":{"path":"/x","content":"y"}}"#,
-        );
-        assert!(matches!(answers.to(&write), Reply::Error(-32601, _)));
-        let outside =
-            request(r#"{"id":1,"method":"fs/read_text_file","params":{"path":"/etc/passwd"}}"#);
-        assert!(matches!(answers.to(&outside), Reply::Error(-32602, _)));
-        let terminal = request(r#"{"id":1,"method":"terminal/create","params":{}}"#);
-        assert!(matches!(answers.to(&terminal), Reply::Error(-32601, _)));
+        let write =
+            r#"{"id":1,"method":"fs/write_text_file","params":{"path":"/x","content":"y"}}"#;
+        assert!(matches!(answer(write), Reply::Error(-32601, _)));
+        let outside = r#"{"id":1,"method":"fs/read_text_file","params":{"path":"/etc/passwd"}}"#;
+        assert!(matches!(answer(outside), Reply::Error(-32602, _)));
+        let terminal = r#"{"id":1,"method":"terminal/create","params":{}}"#;
+        assert!(matches!(answer(terminal), Reply::Error(-32601, _)));
+        let form = r#"{"id":1,"method":"elicitation/create","params":{"mode":"form"}}"#;
+        assert_eq!(answer(form), Reply::Result(json!({"action": "cancel"})));
+        let url = r#"{"id":1,"method":"elicitation/create","params":{"mode":"url"}}"#;
+        assert!(matches!(answer(url), Reply::Error(-32602, _)));
     }
 }

@@ -240,7 +240,8 @@ impl Connection {
         event
     }
 
-    /// Says how the permission requests of a session are answered from now on; the last choice holds for all that follow.
+    /// Says how the permission requests of a session are answered from now on: one choice after the other, the last for all
+    /// that follow, `allow_once` without any.
     pub fn plan_permissions(&mut self, session: &str, choices: Vec<PermissionChoice>) {
         self.permissions.retain(|plan| plan.session != session);
         self.permissions.push(PermissionPlan {
@@ -249,17 +250,6 @@ impl Connection {
             used: 0,
             cancelled: false,
         });
-    }
-
-    /// A new turn begins in a session: its requests are answered as planned, whatever was cancelled before.
-    pub fn renew_permissions(&mut self, session: &str) {
-        if let Some(plan) = self
-            .permissions
-            .iter_mut()
-            .find(|plan| plan.session == session)
-        {
-            plan.cancelled = false;
-        }
     }
 
     /// Makes the pump that is under way look again at this moment, even if nothing comes.
@@ -431,7 +421,7 @@ impl Connection {
             return;
         };
         if request.method() != Some("session/request_permission") || self.answers.refuse_all {
-            let reply = self.answers.to(request);
+            let reply = self.answers.to(request, self.log.talk());
             return self.reply(&id, reply, None).await;
         }
         let session = request.session().unwrap_or_default().to_owned();

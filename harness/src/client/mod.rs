@@ -7,7 +7,7 @@ mod log;
 mod outgoing;
 mod progress;
 
-pub use answers::{Answers, Asking, FilePolicy, PermissionChoice, Reply};
+pub use answers::{Answers, Asking, PermissionChoice, Reply};
 pub use connection::{Connection, Finished, Limits, PumpEnd, Sent};
 pub use files::{FileError, SessionFiles};
 pub use log::TraceFile;

@@ -76,18 +76,20 @@ impl Door {
         .await
     }
 
-    /// From now on connections are refused, or accepted again.
+    /// From now on connections are refused, or accepted again; gives whether they are refused only since now.
     ///
     /// # Errors
     /// What the system says about the port.
-    pub(crate) fn set(&self, shut: bool) -> io::Result<()> {
+    pub(crate) fn set(&self, shut: bool) -> io::Result<bool> {
         let _runtime = self.runtime.enter();
         let mut state = self.state();
+        let mut newly_shut = false;
         match (std::mem::replace(&mut state.leaf, Leaf::Gone), shut) {
             (Leaf::Open(listener), true) => {
                 drop(listener);
                 state.open.cancel();
                 state.leaf = Leaf::Shut(bound(self.address)?);
+                newly_shut = true;
             }
             (Leaf::Shut(socket), false) => {
                 state.open = CancellationToken::new();
@@ -98,7 +100,7 @@ impl Door {
         if let Some(waker) = state.waker.take() {
             waker.wake();
         }
-        Ok(())
+        Ok(newly_shut)
     }
 
     /// Gives up the port for good.

@@ -20,7 +20,7 @@ use super::exchange;
 use super::script::Script;
 use super::state::ModelState;
 use super::turns::Turns;
-use crate::trace::Outbox;
+use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed, Outbox, Party};
 
 /// The key that agents get: it says what it is, and opens nothing.
 const KEY: &str = "sk-harness-no-real-key";
@@ -168,7 +168,16 @@ impl Shared {
             (state.used, state.holding) = (used, held);
             changed
         });
-        self.door.set(memory.turns.shut())
+        if self.door.set(memory.turns.shut())? {
+            // Nobody sees a connection that is refused, so the trace says from when on it is.
+            let part = ExchangePart::End(ExchangeEnd::Refused);
+            let exchange = Exchange {
+                exchange: self.number(),
+                part,
+            };
+            let _ = self.out.try_send(Observed::now(Party::Model, Body::Model(exchange)));
+        }
+        Ok(())
     }
 }
 

@@ -93,4 +93,13 @@ impl Consent {
         ("login", Self::Login),
         ("unsafe-modes", Self::UnsafeModes),
     ];
+
+    /// Its word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS
+            .iter()
+            .find(|(_, consent)| *consent == self)
+            .map_or("consent", |(word, _)| word)
+    }
 }

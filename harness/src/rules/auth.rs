@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::quote::quote;
+use super::schema::faults_in;
 use super::{Moment, Out, Rule};
-use crate::spec::{Schema, Violation};
+use crate::spec::Schema;
 
 const ENTRIES: &str = "AUTH-01";
 const NO_TERMINAL: &str = "AUTH-02";
@@ -64,7 +65,7 @@ fn offered(moment: &Moment<'_>, result: &Value, out: &mut Out<'_>) {
     };
     let is_terminal = |entry: &Value| entry.get("type").and_then(Value::as_str) == Some("terminal");
     let mut sound = true;
-    for violation in moment.violations().iter().filter(|it| is_of_entry(it)) {
+    for violation in faults_in(moment, LIST).filter(|it| it.path != LIST) {
         sound = false;
         out.fail(
             ENTRIES,
@@ -138,15 +139,6 @@ fn terminal(moment: &Moment<'_>, index: usize, entry: &Value, out: &mut Out<'_>)
     if sound {
         out.pass(TERMINAL);
     }
-}
-
-/// Whether the violation is in an entry of the list.
-fn is_of_entry(violation: &Violation) -> bool {
-    violation.later.is_none()
-        && violation
-            .path
-            .strip_prefix(LIST)
-            .is_some_and(|rest| rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::quote::quote;
+use super::schema::faults_in;
 use super::{Moment, Out, Rule, Update};
 
 const MEMBERS: &str = "COMMANDS-01";
@@ -77,15 +78,13 @@ impl Commands {
 
 fn members(moment: &Moment<'_>, out: &mut Out<'_>) {
     let mut sound = true;
-    for violation in moment.violations() {
-        if violation.later.is_none() && violation.path.starts_with(LIST) {
-            sound = false;
-            out.fail(
-                MEMBERS,
-                moment.at(violation.path.as_str()),
-                format!("the list of commands: {}", violation.message),
-            );
-        }
+    for violation in faults_in(moment, LIST) {
+        sound = false;
+        out.fail(
+            MEMBERS,
+            moment.at(violation.path.as_str()),
+            format!("the list of commands: {}", violation.message),
+        );
     }
     if sound {
         out.pass(MEMBERS);

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::quote::quote;
+use super::schema::faults_in;
 use super::{Moment, Out, Place, Rule};
 
 const SOUND: &str = "CONFIG-01";
@@ -230,10 +231,10 @@ fn briefs(options: &[Value]) -> Vec<Brief> {
 
 fn judge_list(moment: &Moment<'_>, options: &[Value], path: &str, out: &mut Out<'_>) {
     let mut sound = true;
-    for violation in moment.violations() {
+    for violation in faults_in(moment, path) {
         let of_current = violation.path.ends_with("/currentValue")
             || (violation.keyword == "required" && violation.message.contains("currentValue"));
-        if violation.later.is_none() && violation.path.starts_with(path) && !of_current {
+        if !of_current {
             sound = false;
             out.fail(
                 SOUND,

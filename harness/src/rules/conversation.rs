@@ -29,6 +29,9 @@ pub struct Conversation {
     /// line, a message cut or spread over lines, text that is no UTF-8, a message behind other
     /// text. An answer that seems to be missing may stand there.
     pub unread: Option<u64>,
+    /// The first line of the client that is no well-formed message alone on its line, as after such input no text says
+    /// that the agent must go on (JSONRPC-18 and JSONRPC-19 observe, INTEROP-06 judges).
+    pub malformed: Option<u64>,
     open: [HashMap<Id, VecDeque<Open>>; 2],
     answered: HashMap<Id, u64>,
     sessions: HashMap<String, Session>,
@@ -320,12 +323,17 @@ impl Conversation {
             (Body::Model(exchange), _) => {
                 if matches!(
                     exchange.part,
-                    ExchangePart::Status(400..) | ExchangePart::End(ExchangeEnd::Cut)
+                    ExchangePart::Status(400..) | ExchangePart::End(ExchangeEnd::Cut | ExchangeEnd::Refused)
                 ) {
                     self.model_failed = Some(index);
                 }
             }
             _ => {}
+        }
+        if event.from == Party::Client
+            && reading.is_some_and(|reading| !is_well_formed(event, reading))
+        {
+            self.malformed.get_or_insert(index);
         }
         let Some(message) = reading.and_then(Reading::message) else {
             if let (Party::Agent, Some(Reading::Odd(oddity))) = (event.from, reading)
@@ -534,7 +542,11 @@ impl Conversation {
     }
 
     fn agent_answered(&mut self, index: u64, at: f64, id: &Id, message: &Message) -> Change {
-        let Some(open) = take(&mut self.open[0], id) else {
+        let taken = take(&mut self.open[0], id).or_else(|| {
+            let rounded = rounded(&self.open[0], id)?;
+            take(&mut self.open[0], &rounded)
+        });
+        let Some(open) = taken else {
             return Change {
                 answered_before: self.answered.contains_key(id),
                 ..Change::default()
@@ -722,6 +734,39 @@ fn take(open: &mut HashMap<Id, VecDeque<Open>>, id: &Id) -> Option<Open> {
         open.remove(id);
     }
     first
+}
+
+/// The open id beyond 2^53 that a reader of numbers as doubles makes this id from; such ids are only recorded
+/// (JSONRPC-16).
+fn rounded(open: &HashMap<Id, VecDeque<Open>>, id: &Id) -> Option<Id> {
+    const EXACT: u64 = 1 << 53;
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "that loss is what is looked for"
+    )]
+    let double = match id {
+        Id::Integer(integer) if integer.unsigned_abs() >= EXACT => *integer as f64,
+        Id::Illegal(text) => text.parse::<f64>().ok()?,
+        _ => return None,
+    };
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::float_cmp,
+        reason = "that loss is what is looked for"
+    )]
+    let is_it = |other: &&Id| matches!(other, Id::Integer(integer) if integer.unsigned_abs() > EXACT && *integer as f64 == double);
+    open.keys().find(is_it).cloned()
+}
+
+/// Whether a line of the client is one message as the protocol wants it, alone on its line.
+fn is_well_formed(event: &Event, reading: &Reading) -> bool {
+    let Reading::Message(message) = reading else {
+        return false;
+    };
+    let version = message.members().get("jsonrpc").and_then(Value::as_str);
+    matches!(event.body, Body::Message { .. })
+        && version == Some("2.0")
+        && message.id().is_none_or(Id::is_legal)
 }
 
 fn switched_on(capabilities: Option<&Value>, path: &[&str]) -> bool {

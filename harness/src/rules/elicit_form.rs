@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::quote::quote;
+use super::schema::faults_in;
 use super::{Moment, Out};
 
 const FLAT: &str = "ELICIT-04";
@@ -89,11 +90,11 @@ fn flat(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
             );
         }
     }
-    for violation in moment.violations() {
-        let within_told = told
+    for violation in faults_in(moment, SCHEMA) {
+        let is_told = told
             .iter()
             .any(|path| violation.path.starts_with(path.as_str()));
-        if violation.later.is_none() && violation.path.starts_with(SCHEMA) && !within_told {
+        if !is_told {
             sound = false;
             out.fail(
                 FLAT,

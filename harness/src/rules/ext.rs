@@ -1,6 +1,7 @@
 //! EXT-04 to -07 and EXT-09: what the agent adds to the protocol.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value};
 
@@ -17,6 +18,12 @@ const TRACE: &str = "EXT-09";
 
 /// So many own methods are told apart.
 const REMEMBERED: usize = 100;
+
+/// So many forms of payloads are remembered.
+const REMEMBERED_FORMS: usize = 10_000;
+
+/// Members whose text tells which form of a type is meant.
+const TAGS: [&str; 3] = ["sessionUpdate", "type", "mode"];
 
 /// Members in which a `_meta` is none of the protocol's: free-form values, and names that an agent chooses.
 const FREE: [&str; 4] = ["rawInput", "rawOutput", "properties", "data"];
@@ -39,6 +46,8 @@ pub(super) struct Extensions {
     /// Whether the client gave an MCP server that is reached over ACP.
     mcp_over_acp: bool,
     own: HashSet<String>,
+    /// Forms of payloads in which nothing unknown was found: most messages look like one before.
+    clean: HashSet<u64>,
 }
 
 impl Rule for Extensions {
@@ -56,7 +65,7 @@ impl Rule for Extensions {
         };
         let payload = moment.payload();
         if let Some(payload) = payload {
-            members(moment, &payload, out);
+            self.members(moment, &payload, out);
         } else if !moment.talk.is_version_one() {
             return;
         }
@@ -68,6 +77,50 @@ impl Rule for Extensions {
 }
 
 impl Extensions {
+    fn members(&mut self, moment: &Moment<'_>, payload: &Payload<'_>, out: &mut Out<'_>) {
+        let Some(value) = payload.value else {
+            return;
+        };
+        let mut hasher = DefaultHasher::new();
+        payload.definition.hash(&mut hasher);
+        hash_form(value, &mut hasher);
+        let form = hasher.finish();
+        if self.clean.contains(&form) {
+            out.pass(MEMBERS);
+            return;
+        }
+        let extras = Schema::v1().extra_members(payload.definition, value);
+        if extras.is_empty() && self.clean.len() < REMEMBERED_FORMS {
+            self.clean.insert(form);
+        }
+        let mut clean = true;
+        for extra in extras {
+            let path = format!("{}{}", payload.member, extra.path);
+            let message = format!(
+                "the type {} has no member {}",
+                extra.owner_type,
+                quote(&extra.name)
+            );
+            if let Some(later) = extra.later {
+                out.note(
+                    MEMBERS,
+                    moment.at(path),
+                    format!("{message} yet (known from {later})"),
+                );
+            } else if !lacks_a_member(moment, &path) {
+                clean = false;
+                out.fail(
+                    MEMBERS,
+                    moment.at(path),
+                    format!("{message}, and own data belongs in `_meta`"),
+                );
+            }
+        }
+        if clean {
+            out.pass(MEMBERS);
+        }
+    }
+
     fn method(&mut self, moment: &Moment<'_>, method: &str, out: &mut Out<'_>) {
         let known = Methods::v1()
             .get(method)
@@ -153,35 +206,28 @@ fn gives_mcp_over_acp(message: &Message) -> bool {
         .any(|server| server.get("type").and_then(Value::as_str) == Some("acp"))
 }
 
-fn members(moment: &Moment<'_>, payload: &Payload<'_>, out: &mut Out<'_>) {
-    let Some(value) = payload.value else {
-        return;
-    };
-    let mut clean = true;
-    for extra in Schema::v1().extra_members(payload.definition, value) {
-        let path = format!("{}{}", payload.member, extra.path);
-        let message = format!(
-            "the type {} has no member {}",
-            extra.owner_type,
-            quote(&extra.name)
-        );
-        if let Some(later) = extra.later {
-            out.note(
-                MEMBERS,
-                moment.at(path),
-                format!("{message} yet (known from {later})"),
-            );
-        } else if !lacks_a_member(moment, &path) {
-            clean = false;
-            out.fail(
-                MEMBERS,
-                moment.at(path),
-                format!("{message}, and own data belongs in `_meta`"),
-            );
+/// What tells the type of each object in a value, and its members: names, JSON types and tags, but no other text.
+fn hash_form(value: &Value, hasher: &mut impl Hasher) {
+    std::mem::discriminant(value).hash(hasher);
+    match value {
+        Value::Object(members) => {
+            members.len().hash(hasher);
+            for (name, value) in members {
+                name.hash(hasher);
+                match value {
+                    Value::String(text) if TAGS.contains(&name.as_str()) => text.hash(hasher),
+                    _ if matches!(name.as_str(), "_meta" | "rawInput" | "rawOutput") => {}
+                    value => hash_form(value, hasher),
+                }
+            }
         }
-    }
-    if clean {
-        out.pass(MEMBERS);
+        Value::Array(items) => {
+            items.len().hash(hasher);
+            for item in items {
+                hash_form(item, hasher);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -431,6 +477,21 @@ mod tests {
                < {"id":2,"result":{"stopReason":"end_turn","cost":5}}"#,
         );
         assert_eq!(failed(&result), [(MEMBERS, 5, "/result/cost".to_owned())]);
+    }
+
+    #[test]
+    fn a_form_that_was_clean_before_does_not_hide_another() {
+        let call = r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"x","content":[{"type":"content","content":{"type":"text","text":"a"}}]}}}"#;
+        let own = call.replace(r#""text":"a""#, r#""text":"a","own":1"#);
+        let judgement = after_opening(&format!("{call}\n{call}\n{own}\n{own}"));
+        let of = |event| {
+            (
+                MEMBERS,
+                event,
+                "/params/update/content/0/content/own".to_owned(),
+            )
+        };
+        assert_eq!(of_area(&judgement), [of(6), of(7)]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::quote::quote;
+use super::schema::faults_in;
 use super::{Conversation, Moment, Open, Out, Place, Rule};
 use crate::spec::{Later, Schema};
 use crate::trace::Body;
@@ -130,9 +131,8 @@ impl Handshakes {
             return;
         }
         let mut faults = false;
-        for violation in moment.violations() {
-            let of_auth = violation.path.starts_with("/result/authMethods/");
-            if violation.later.is_none() && !of_auth {
+        for violation in faults_in(moment, "/result") {
+            if !violation.path.starts_with("/result/authMethods/") {
                 faults = true;
                 out.fail(
                     TYPES,
@@ -211,7 +211,7 @@ impl Handshakes {
                 ANSWERED,
                 Place::event(open.event),
                 format!(
-                    "initialize was not answered within {seconds} seconds, where a result with `protocolVersion` is expected"
+                    "initialize was not answered within {seconds:.1} s, where a result with `protocolVersion` is expected"
                 ),
             ),
         }

@@ -235,7 +235,19 @@ impl Jsonrpc {
             if self.requests.remove(&open.event) {
                 self.malformed = self.malformed.saturating_sub(1);
             }
-            out.pass(KNOWN_ID);
+            if open.id == *id {
+                out.pass(KNOWN_ID);
+            } else {
+                out.note(
+                    KNOWN_ID,
+                    moment.at("/id"),
+                    format!(
+                        "the id {} is answered rounded, as {}",
+                        open.id,
+                        quote(&id.to_string())
+                    ),
+                );
+            }
             if !self.given_up.contains(&open.event) {
                 out.pass(ANSWERED_ONCE);
             }
@@ -327,7 +339,7 @@ impl Jsonrpc {
             ANSWERED_ONCE,
             Place::event(open.event),
             format!(
-                "{} with id {} was not answered within {seconds} seconds",
+                "{} with id {} was not answered within {seconds:.1} s",
                 quote(&open.method),
                 quote(&id.to_string())
             ),
@@ -351,7 +363,9 @@ impl Jsonrpc {
                     ANSWERED_ONCE,
                     "the recording ends before some requests are answered",
                 );
-            } else if let Some(why) = unread_since(talk, request) {
+            } else if let Some(why) =
+                after_malformed(talk, request).or_else(|| unread_since(talk, request))
+            {
                 out.inconclusive(ANSWERED_ONCE, why);
             } else {
                 lost.push(request);
@@ -384,6 +398,9 @@ pub(super) fn excuse(talk: &Conversation, open: &Open) -> Option<&'static str> {
     if talk.end.is_over() {
         return Some("a request was sent to an agent that had ended, or ended at the time");
     }
+    if let Some(why) = after_malformed(talk, open) {
+        return Some(why);
+    }
     if open.id == Id::Null {
         return Some("a request with a null id may be taken for a notification");
     }
@@ -397,6 +414,13 @@ pub(super) fn excuse(talk: &Conversation, open: &Open) -> Option<&'static str> {
         return Some("the client left a request of the agent open on which the answer may depend");
     }
     unread_since(talk, open)
+}
+
+/// Whether the client had sent input before that is no message: what an agent does then is INTEROP-06's.
+fn after_malformed(talk: &Conversation, open: &Open) -> Option<&'static str> {
+    talk.malformed
+        .is_some_and(|malformed| malformed <= open.event)
+        .then_some("the client had sent input before that is no message")
 }
 
 /// Whether the answer may stand in a line that could not be read.
@@ -824,5 +848,36 @@ mod tests {
             ),
             one(METHOD_KIND, 4, "")
         );
+    }
+
+    #[test]
+    fn an_agent_that_ends_at_input_that_is_no_message_breaks_no_must() {
+        let lines = r#"
+            >? 42
+            > {"id":5,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}
+            unanswered 5
+        "#;
+        assert_eq!(failures(lines), []);
+        let lines = r#"
+            >? {not json
+            > {"id":5,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}
+            <x
+            exit 1
+        "#;
+        assert_eq!(failures(lines), []);
+    }
+
+    #[test]
+    fn an_id_beyond_what_a_double_holds_may_come_back_rounded() {
+        let lines = r#"
+            >? {"id":9007199254740993,"method":"x"}
+            < {"id":9007199254740992,"error":{"code":-32601,"message":"no"}}
+        "#;
+        assert_eq!(failures(lines), []);
+        let lines = r#"
+            >? {"id":9007199254740993,"method":"x"}
+            < {"id":9007199254740994,"error":{"code":-32601,"message":"no"}}
+        "#;
+        assert_eq!(failures(lines).len(), 1);
     }
 }

@@ -134,6 +134,7 @@ impl Judge {
             answered_before: change.answered_before,
             ended_gap: change.ended_gap.as_ref(),
             call: change.call,
+            update: super::moment::update_of(event, reading.as_ref()),
             violations: &violations,
         };
         let mut out = Out {

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::quote::quote;
+use super::schema::faults_in;
 use super::{Moment, Out, Place, Rule};
 
 const LISTED: &str = "MODE-01";
@@ -133,15 +134,13 @@ fn ids(modes: &Value) -> HashSet<String> {
 
 fn listed(moment: &Moment<'_>, modes: &Value, out: &mut Out<'_>) {
     let mut sound = true;
-    for violation in moment.violations() {
-        if violation.later.is_none() && violation.path.starts_with(RESULT) {
-            sound = false;
-            out.fail(
-                LISTED,
-                moment.at(violation.path.as_str()),
-                format!("the modes: {}", violation.message),
-            );
-        }
+    for violation in faults_in(moment, RESULT) {
+        sound = false;
+        out.fail(
+            LISTED,
+            moment.at(violation.path.as_str()),
+            format!("the modes: {}", violation.message),
+        );
     }
     let mut seen = HashSet::new();
     for (index, mode) in entries(modes) {

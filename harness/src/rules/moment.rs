@@ -30,6 +30,8 @@ pub struct Moment<'a> {
     pub ended_gap: Option<&'a Gap>,
     /// What the event did to a tool call: a `tool_call`, a `tool_call_update`, a permission request or its answer.
     pub call: Option<CallStep>,
+    /// Read once per event, for most rules ask for it; see [`Moment::update`].
+    pub(super) update: Option<Update<'a>>,
     /// Where [`Moment::violations`] keeps what it found.
     pub(super) violations: &'a OnceCell<Vec<Violation>>,
 }
@@ -68,6 +70,14 @@ impl<'a> Update<'a> {
             body,
         })
     }
+}
+
+/// The session update that an event is.
+pub(super) fn update_of<'a>(event: &Event, reading: Option<&'a Reading>) -> Option<Update<'a>> {
+    let message = reading.filter(|_| event.from == Party::Agent)?.message()?;
+    (message.method() == Some("session/update"))
+        .then(|| Update::of(message))
+        .flatten()
 }
 
 impl<'a> Moment<'a> {
@@ -116,7 +126,7 @@ impl<'a> Moment<'a> {
 
     /// The session update, if it is one that names its session and kind.
     pub fn update(&self) -> Option<Update<'a>> {
-        Update::of(self.agent_call("session/update")?)
+        self.update
     }
 
     /// What the agent's message carries, if the schema of version 1 defines it: the params of a method that agents call,

@@ -156,8 +156,12 @@ impl Rule for Permission {
                 "PERM-10",
                 Place::event(*event),
                 format!(
-                    "operations of kind {kind} in mode {}: {asked} after asking, {unasked} without",
-                    quote(mode)
+                    "operations of kind {kind} in {}: {asked} after asking, {unasked} without",
+                    if mode.is_empty() {
+                        "a mode that is not known".to_owned()
+                    } else {
+                        format!("mode {}", quote(mode))
+                    }
                 ),
             );
         }

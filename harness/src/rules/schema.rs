@@ -61,6 +61,22 @@ impl Rule for Shape {
     }
 }
 
+/// What the schema says against the part of the message at `path`, for the requirement of its area: without forms known
+/// from later, and without `_meta`, which EXT-04 judges.
+pub(super) fn faults_in<'a>(
+    moment: &Moment<'a>,
+    path: &str,
+) -> impl Iterator<Item = &'a Violation> {
+    moment.violations().iter().filter(move |violation| {
+        violation.later.is_none()
+            && !violation.path.ends_with("/_meta")
+            && violation
+                .path
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
 /// Whether the violation is only that an update is of a kind that begins with an underscore.
 fn is_own_kind(moment: &Moment<'_>, violation: &Violation) -> bool {
     violation.path == "/params/update/sessionUpdate"

@@ -1,4 +1,4 @@
-//! SESSION-01, -02, -09, -11, -12 and INTEROP-01: sessions, their ids and their folders.
+//! SESSION-01, -02, -09, -11, -12, INTEROP-01 and the updates of INTEROP-08: sessions, their ids and their folders.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,6 +17,7 @@ const ROOTS: &str = "SESSION-09";
 const KNOWN: &str = "SESSION-11";
 const EARLY: &str = "SESSION-12";
 const NOT_EARLY: &str = "INTEROP-01";
+const REFUSED: &str = "INTEROP-08";
 
 /// Methods of the agent whose params name a session.
 const NAMING: [&str; 11] = [
@@ -52,7 +53,8 @@ const REMEMBERED_BYTES: usize = 16 * 1024;
 ///
 /// SESSION-11 (schema/v1/schema.json#/$defs/SessionNotification): ids in updates and requests are known. An id that no
 /// answer has given yet waits while a session is being created: if the answer names it, that is SESSION-12 and INTEROP-01
-/// (which only speaks of updates), else SESSION-11. An id that the client itself used is not held against the agent.
+/// (which only speaks of updates), else SESSION-11. An id that the client itself used breaks no `must`; an update for one
+/// fails INTEROP-08.
 #[derive(Default)]
 pub(super) struct Sessions {
     /// Ids that the agent used before any answer gave them, with what it sent.
@@ -111,7 +113,7 @@ pub(super) fn is_creating(talk: &Conversation) -> bool {
 
 impl Rule for Sessions {
     fn judges(&self) -> &'static [&'static str] {
-        &[CREATED, OWN_ID, ROOTS, KNOWN, EARLY, NOT_EARLY]
+        &[CREATED, OWN_ID, ROOTS, KNOWN, EARLY, NOT_EARLY, REFUSED]
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
@@ -189,10 +191,22 @@ impl Sessions {
                 }
             }
             Standing::Unclear(why) => out.inconclusive(KNOWN, why),
-            Standing::Unknown if self.named.contains(session) => out.inconclusive(
-                KNOWN,
-                "the client itself used a session id that no answer gave",
-            ),
+            Standing::Unknown if self.named.contains(session) => {
+                out.inconclusive(
+                    KNOWN,
+                    "the client itself used a session id that no answer gave",
+                );
+                if method == "session/update" && !is_creating(moment.talk) {
+                    out.fail(
+                        REFUSED,
+                        moment.at("/params/sessionId"),
+                        format!(
+                            "an update speaks of session {}, which no answer gave and only the client named",
+                            quote(session)
+                        ),
+                    );
+                }
+            }
             Standing::Unknown if is_creating(moment.talk) => {
                 if self.early.len() >= REMEMBERED_IDS && !self.early.contains_key(session) {
                     return;
@@ -271,7 +285,7 @@ impl Sessions {
                 CREATED,
                 Place::event(open.event),
                 format!(
-                    "session/new was not answered within {seconds} seconds, where a session id is expected"
+                    "session/new was not answered within {seconds:.1} s, where a session id is expected"
                 ),
             ),
         }

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::drive::{Done, Drive, Pending, Stop};
-use super::file::{
-    Action, Params, Permission, Placeholder, RawInput, Split, Step, fill, fill_value,
-};
+use super::file::{Action, Params, Permission, Placeholder, RawInput, Split, Step};
 use super::params::{Known, laid_over, unknown};
 use crate::client::{Limits, PermissionChoice, PumpEnd, Sent};
 use crate::wire::Id;
@@ -31,7 +29,11 @@ impl Drive<'_> {
             session: session.clone(),
             before: before.clone(),
         };
-        match &step.action {
+        let action = step
+            .action
+            .fill(&mut |placeholder| self.value_of(step, placeholder))
+            .map_err(|missing| Stop::Blocked(unknown(&missing)))?;
+        match &action {
             action if action.is_request() => {
                 if action.names_session() && session.is_none() && !names_it(action) {
                     return Err(Stop::Blocked(format!(
@@ -39,22 +41,14 @@ impl Drive<'_> {
                         step.session
                     )));
                 }
-                if step.implied
-                    && matches!(action, Action::New { .. })
-                    && self.profile.auth.is_some()
-                {
+                if matches!(action, Action::New { .. }) {
                     self.log_in().await;
                 }
-                let (method, params) = self.call(step)?;
+                let (method, params) = self.call(step, action)?;
                 if let (Action::Prompt(blocks), Some(model)) = (action, self.model) {
                     model.note_prompt(&text_of(blocks)).map_err(|error| {
                         Stop::Blocked(format!("the scripted model cannot listen: {error}"))
                     })?;
-                }
-                if let (Action::Prompt(_), Some(session), true) =
-                    (action, &session, step.permission.is_empty())
-                {
-                    self.connection.renew_permissions(session);
                 }
                 let probe = step.probe.as_deref();
                 let sent = self
@@ -81,7 +75,7 @@ impl Drive<'_> {
                 Ok(Some(self.finish(step, pending).await))
             }
             Action::Cancel(params) => {
-                let params = self.filled(step, params)?;
+                let params = self.filled(step, &action, params)?;
                 // The whole turn may end before this is read; the permissions are answered after it, as a client does.
                 let event = self
                     .connection
@@ -96,7 +90,7 @@ impl Drive<'_> {
             Action::Notify { method, params } => {
                 let params = params
                     .as_ref()
-                    .map(|params| self.filled(step, params))
+                    .map(|params| self.filled(step, &action, params))
                     .transpose()?;
                 let event = self
                     .connection
@@ -120,7 +114,7 @@ impl Drive<'_> {
                 Ok(Some(at_once(Some(event))))
             }
             Action::Send(input) => {
-                let event = self.send(step, input).await?;
+                let event = self.send(step, input).await;
                 let pending = pending(
                     step.id.as_ref().map(|id| Sent {
                         id: Id::from_value(id),
@@ -194,9 +188,9 @@ impl Drive<'_> {
         }
     }
 
-    /// The method and parameters of a step that sends a request.
-    pub(super) fn call(&self, step: &Step) -> Result<(String, Option<Value>), Stop> {
-        let (method, params) = match &step.action {
+    /// The method and parameters of an action that sends a request.
+    fn call(&self, step: &Step, action: &Action) -> Result<(String, Option<Value>), Stop> {
+        let (method, params) = match action {
             Action::Initialize(params) => ("initialize", params),
             Action::Authenticate(params) => ("authenticate", params),
             Action::Logout(params) => ("logout", params),
@@ -209,39 +203,27 @@ impl Drive<'_> {
             Action::SetMode(params) => ("session/set_mode", params),
             Action::SetConfigOption(params) => ("session/set_config_option", params),
             Action::Prompt(blocks) => {
-                let filled = blocks
-                    .iter()
-                    .map(|block| {
-                        fill_value(block, &mut |placeholder| self.value_of(step, placeholder))
-                    })
-                    .collect::<Result<Vec<_>, _>>()
-                    .map_err(|missing| Stop::Blocked(unknown(&missing)))?;
-                let mut params = self.known(step).implied(&step.action);
-                params.insert("prompt".into(), Value::Array(filled));
-                return Ok((
-                    "session/prompt".into(),
-                    Some(with_meta(step, Value::Object(params))),
-                ));
+                let mut params = self.known(step).implied(action);
+                params.insert("prompt".into(), Value::Array(blocks.clone()));
+                let params = with_meta(step, Value::Object(params));
+                return Ok(("session/prompt".into(), Some(params)));
             }
             Action::Request { method, params } => {
                 let params = params
                     .as_ref()
-                    .map(|params| self.filled(step, params))
+                    .map(|params| self.filled(step, action, params))
                     .transpose()?;
                 return Ok((method.clone(), params));
             }
             _ => return Err(Stop::Blocked("the step sends no request".into())),
         };
-        Ok((method.to_owned(), Some(self.filled(step, params)?)))
+        Ok((method.to_owned(), Some(self.filled(step, action, params)?)))
     }
 
-    pub(super) fn filled(&self, step: &Step, params: &Params) -> Result<Value, Stop> {
-        let implied = self.known(step).implied(&step.action);
-        laid_over(implied, params, &mut |placeholder| {
-            self.value_of(step, placeholder)
-        })
-        .map(|params| with_meta(step, params))
-        .map_err(Stop::Blocked)
+    fn filled(&self, step: &Step, action: &Action, params: &Params) -> Result<Value, Stop> {
+        laid_over(self.known(step).implied(action), params)
+            .map(|params| with_meta(step, params))
+            .map_err(Stop::Blocked)
     }
 
     pub(super) fn known(&self, step: &Step) -> Known<'_> {
@@ -280,16 +262,8 @@ impl Drive<'_> {
         Some(Value::from(command.as_str()))
     }
 
-    pub(super) async fn send(&mut self, step: &Step, input: &RawInput) -> Result<u64, Stop> {
-        let mut lines = Vec::new();
-        for line in &input.lines {
-            lines.push(match std::str::from_utf8(line) {
-                Ok(text) => fill(text, &mut |placeholder| self.value_of(step, placeholder))
-                    .map_err(|missing| Stop::Blocked(unknown(&missing)))?
-                    .into_bytes(),
-                Err(_) => line.clone(),
-            });
-        }
+    pub(super) async fn send(&mut self, step: &Step, input: &RawInput) -> u64 {
+        let lines = input.lines.clone();
         let probe = step.probe.as_deref().unwrap_or("raw input");
         let mut event = 0;
         match (input.split, input.newline) {
@@ -313,13 +287,15 @@ impl Drive<'_> {
                     .await
             }
         }
-        Ok(event)
+        event
     }
 
-    pub(super) async fn log_in(&mut self) {
-        let Some(method) = self.profile.auth.as_deref() else {
+    /// Logs in before the first session by the profile's method, unless the scenario itself is about that.
+    async fn log_in(&mut self) {
+        let Some(method) = self.profile.auth.as_deref().filter(|_| !self.logged_in) else {
             return;
         };
+        self.logged_in = true;
         let params = serde_json::json!({"methodId": method});
         let sent = self
             .connection
@@ -372,6 +348,7 @@ pub(super) fn choice_of(permission: Permission) -> PermissionChoice {
         Permission::RejectAlways => PermissionChoice::Kind("reject_always"),
         Permission::Cancelled => PermissionChoice::Cancelled,
         Permission::Error => PermissionChoice::Error,
+        Permission::RequestCancelled => PermissionChoice::RequestCancelled,
         Permission::Unoffered => PermissionChoice::Unoffered,
         Permission::UnknownOutcome => PermissionChoice::UnknownOutcome,
         Permission::Hold => PermissionChoice::Hold,

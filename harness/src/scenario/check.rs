@@ -116,8 +116,25 @@ impl Seen<'_> {
                 ))),
                 None => self.an_answer().map(|_| ()),
             },
+            Condition::Any(ways) => self.any(ways),
             Condition::Exit(_) | Condition::Left(_) => Ok(()),
         }
+    }
+
+    fn any(&self, ways: &[Vec<Condition>]) -> Result<(), Miss> {
+        let mut misses = Vec::new();
+        for way in ways {
+            match way.iter().try_for_each(|condition| self.check(condition)) {
+                Ok(()) => return Ok(()),
+                Err(miss) => misses.push(miss),
+            }
+        }
+        let words: Vec<&str> = misses.iter().map(|miss| miss.message.as_str()).collect();
+        Err(Miss {
+            gone: misses.iter().any(|miss| miss.gone),
+            place: misses.iter().find_map(|miss| miss.place.clone()),
+            message: words.join("; and "),
+        })
     }
 
     fn answered(&self, wanted: Answer) -> Result<(), Miss> {

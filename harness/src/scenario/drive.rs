@@ -83,6 +83,7 @@ pub(super) struct Drive<'a> {
     pub(super) pending: HashMap<String, Pending>,
     pub(super) results: HashMap<String, Value>,
     pub(super) gone: bool,
+    pub(super) logged_in: bool,
     considered: bool,
 }
 
@@ -129,6 +130,10 @@ impl<'a> Drive<'a> {
             pending: HashMap::new(),
             results: HashMap::new(),
             gone: false,
+            logged_in: scenario
+                .steps
+                .iter()
+                .any(|step| matches!(step.action, Action::Authenticate(_))),
             considered: false,
         }
     }
@@ -139,6 +144,16 @@ impl<'a> Drive<'a> {
     /// Why not all of them were taken.
     pub(super) async fn run(&mut self) -> Result<(), Stop> {
         let scenario = self.scenario;
+        let missing = scenario
+            .allow
+            .iter()
+            .find(|consent| !self.profile.allow.contains(consent));
+        if let Some(consent) = missing {
+            return Err(Stop::NotApplicable(format!(
+                "the profile does not allow `{}`",
+                consent.as_str()
+            )));
+        }
         for step in &scenario.steps {
             if !step.implied && !matches!(step.action, Action::Initialize(_)) {
                 self.consider()?;
@@ -157,8 +172,8 @@ impl<'a> Drive<'a> {
         if self.considered || talk.handshake.is_none() {
             return Ok(());
         }
-        self.considered = true;
         let opened = talk.sessions().next().is_some();
+        self.considered = opened;
         let fails = |when: &When| match talk.evaluate(when) {
             Truth::Fails(why) if opened || !when.to_string().contains("sessionResult") => Some(why),
             _ => None,
@@ -205,17 +220,15 @@ impl<'a> Drive<'a> {
             self.leave_open(step, "the agent had ended before this step");
             return Ok(());
         }
-        if !step.permission.is_empty()
-            && let Some(session) = self.sessions.get(&step.session).cloned()
-        {
-            let choices = step
-                .permission
-                .iter()
-                .map(|choice| choice_of(*choice))
-                .collect();
-            self.connection.plan_permissions(&session, choices);
+        if step.action.is_request() || matches!(step.action, Action::Send(_)) {
+            // Both hold for the step's turn, so a step that only waits leaves them as they are.
+            if let Some(session) = self.sessions.get(&step.session).cloned() {
+                let choices = step.permission.iter().map(|choice| choice_of(*choice));
+                self.connection
+                    .plan_permissions(&session, choices.collect());
+            }
+            self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
         }
-        self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
         let done = match self.act(step).await {
             Ok(done) => done,
             Err(Stop::Blocked(why)) if !step.implied => {
@@ -225,7 +238,7 @@ impl<'a> Drive<'a> {
             Err(stop) => return Err(stop),
         };
         if let Some(done) = done {
-            self.judge(step, &done).await;
+            self.judge(step, &done).await?;
             if step.implied {
                 self.implied_step_held(step, &done)?;
             }

@@ -2,18 +2,50 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::check::{Marks, Miss, Seen};
-use super::drive::{Done, Drive, Judged, Verdict};
-use super::file::{Condition, Expect, Otherwise, Placeholder, Step, fill};
+use super::drive::{Done, Drive, Judged, Stop, Verdict};
+use super::file::{Action, Answer, Condition, Expect, Otherwise, Step};
 use super::params::unknown;
 use crate::client::Limits;
 use crate::rules::Place;
 use crate::trace::Exit;
+use crate::wire::Message;
+
+/// The error code of an agent that must be logged in first.
+const AUTHENTICATION_REQUIRED: i64 = -32000;
+
+/// Whether an error where a result is expected only tells that a login is missing, which shows nothing of what is expected.
+/// The requirements on the handshake and on authentication are about just that answer.
+fn wants_login(
+    step: &Step,
+    expect: &Expect,
+    condition: &Condition,
+    answer: Option<&(u64, Message)>,
+) -> bool {
+    let result = matches!(
+        condition,
+        Condition::Result(_) | Condition::Answer(Answer::Result)
+    );
+    let code = answer.and_then(|(_, message)| message.error_code());
+    result
+        && code == Some(AUTHENTICATION_REQUIRED)
+        && !matches!(step.action, Action::Initialize(_) | Action::Authenticate(_))
+        && !expect.covers.iter().any(|id| id.starts_with("AUTH-"))
+}
 
 impl Drive<'_> {
-    pub(super) async fn judge(&mut self, step: &Step, done: &Done) {
+    /// Judges a step.
+    ///
+    /// # Errors
+    /// What the rest of the scenario requires and is not so.
+    pub(super) async fn judge(&mut self, step: &Step, done: &Done) -> Result<(), Stop> {
+        for require in &step.require {
+            match self.judge_one(step, require, done).await {
+                Verdict::Held | Verdict::Left(_) => {}
+                Verdict::Missed(miss) => return Err(Stop::Blocked(miss.message)),
+                Verdict::Open(why) => return Err(Stop::Blocked(why)),
+            }
+        }
         for (expect, noted) in step
             .expect
             .iter()
@@ -30,6 +62,7 @@ impl Drive<'_> {
                 noted,
             });
         }
+        Ok(())
     }
 
     pub(super) async fn judge_one(&mut self, step: &Step, expect: &Expect, done: &Done) -> Verdict {
@@ -37,23 +70,21 @@ impl Drive<'_> {
             Some(id) => Some(self.await_other(step, id, expect).await),
             None => None,
         };
+        let expect = match expect.fill(&mut |placeholder| self.value_of(step, placeholder)) {
+            Ok(expect) => expect,
+            Err(missing) => return Verdict::Open(unknown(&missing)),
+        };
         for condition in &expect.conditions {
             match condition {
                 Condition::Left(count) => return Verdict::Left(*count),
                 Condition::Exit(wanted) => {
                     if let Err(miss) = self.exits(wanted.within, &wanted.codes).await {
-                        return Verdict::Missed(miss);
+                        return missed(&expect, miss);
                     }
                     continue;
                 }
                 _ => {}
             }
-            let condition = match filled_condition(condition, &mut |placeholder| {
-                self.value_of(step, placeholder)
-            }) {
-                Ok(condition) => condition,
-                Err(missing) => return Verdict::Open(unknown(&missing)),
-            };
             let model = self.connection.model();
             let (answer, missing) = match &other {
                 Some(Ok(answer)) => (Some(answer), None),
@@ -75,19 +106,14 @@ impl Drive<'_> {
                 model: model.as_ref(),
                 alive: self.connection.is_alive(),
             };
-            if let Err(miss) = seen.check(&condition) {
-                return match expect.otherwise {
-                    Otherwise::Inconclusive => {
-                        Verdict::Open(expect.why.clone().unwrap_or(miss.message))
-                    }
-                    Otherwise::Fail => Verdict::Missed(Miss {
-                        message: match &expect.why {
-                            Some(why) => format!("{why}: {}", miss.message),
-                            None => miss.message,
-                        },
-                        ..miss
-                    }),
-                };
+            if let Err(miss) = seen.check(condition) {
+                if wants_login(step, &expect, condition, answer) {
+                    return Verdict::Open(format!(
+                        "the agent wants to be logged in: {}",
+                        miss.message
+                    ));
+                }
+                return missed(&expect, miss);
             }
         }
         Verdict::Held
@@ -162,39 +188,16 @@ impl Drive<'_> {
     }
 }
 
-fn filled_condition(
-    condition: &Condition,
-    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
-) -> Result<Condition, Placeholder> {
-    let mut texts = |list: &[String]| {
-        list.iter()
-            .map(|text| fill(text, value))
-            .collect::<Result<Vec<_>, _>>()
-    };
-    Ok(match condition {
-        Condition::Text(text) => {
-            let mut text = text.clone();
-            text.contains = texts(&text.contains)?;
-            text.contains_once = texts(&text.contains_once)?;
-            text.lacks = texts(&text.lacks)?;
-            Condition::Text(text)
-        }
-        Condition::Model(model) => {
-            let mut model = model.clone();
-            model.saw = texts(&model.saw)?;
-            model.lacks = texts(&model.lacks)?;
-            Condition::Model(model)
-        }
-        Condition::Result(pattern) => Condition::Result(pattern.fill(value)?),
-        Condition::Error(error) => {
-            let mut error = error.clone();
-            error.message = error
-                .message
-                .map(|pattern| pattern.fill(value))
-                .transpose()?;
-            error.data = error.data.map(|pattern| pattern.fill(value)).transpose()?;
-            Condition::Error(error)
-        }
-        other => other.clone(),
-    })
+/// What an expectation comes to whose condition does not hold.
+pub(super) fn missed(expect: &Expect, miss: Miss) -> Verdict {
+    match expect.otherwise {
+        Otherwise::Inconclusive => Verdict::Open(expect.why.clone().unwrap_or(miss.message)),
+        Otherwise::Fail => Verdict::Missed(Miss {
+            message: match &expect.why {
+                Some(why) => format!("{}: {}", why.trim_end_matches('.'), miss.message),
+                None => miss.message,
+            },
+            ..miss
+        }),
+    }
 }

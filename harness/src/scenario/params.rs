@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::file::{Action, ClientSettings, Params, Placeholder, fill, fill_value};
+use super::file::{Action, ClientSettings, Params, Placeholder};
 use crate::rules::Conversation;
 
 /// What a step's parameters are made from.
@@ -79,31 +79,19 @@ impl Known<'_> {
     }
 }
 
-/// Lays a step's parameters over the implied ones and fills in the placeholders.
+/// Lays a step's parameters, whose placeholders are filled in, over the implied ones.
 ///
 /// # Errors
-/// The placeholder that nothing is known for, or the text that is no JSON after filling.
-pub(super) fn laid_over(
-    implied: Map<String, Value>,
-    params: &Params,
-    value: &mut dyn FnMut(&Placeholder) -> Option<Value>,
-) -> Result<Value, String> {
+/// Where the exact text is no JSON any more.
+pub(super) fn laid_over(implied: Map<String, Value>, params: &Params) -> Result<Value, String> {
     match params {
         Params::Over(members) => {
             let mut all = implied;
-            for (name, over) in members {
-                all.insert(
-                    name.clone(),
-                    fill_value(over, value).map_err(|missing| unknown(&missing))?,
-                );
-            }
+            all.extend(members.clone());
             Ok(Value::Object(all))
         }
-        Params::Exact(text) => {
-            let text = fill(text, value).map_err(|missing| unknown(&missing))?;
-            serde_json::from_str(&text)
-                .map_err(|error| format!("the parameters are no JSON any more: {error}"))
-        }
+        Params::Exact(text) => serde_json::from_str(text)
+            .map_err(|error| format!("the parameters are no JSON any more: {error}")),
     }
 }
 

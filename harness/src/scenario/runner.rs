@@ -10,14 +10,17 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::drive::{Drive, Judged, Stop, Times, Verdict};
-use super::file::{Scenario, StartFolder};
+use super::expectation::missed;
+use super::file::{Placeholder, Scenario, StartFolder, fill_reply};
+use super::params::unknown;
 use super::{Outcome, Reached, Status, check};
 use crate::agent::{
     AgentProcess, Command, Environment, Folders, Home, Launch, Marker, ModelAccess, Named,
     Patience, Place, RunFolder, StartError, User, Variables,
 };
-use crate::client::{Answers, Connection, FilePolicy, Finished, SessionFiles, TraceFile};
+use crate::client::{Answers, Connection, Finished, SessionFiles, TraceFile};
 use crate::model::ModelServer;
+use crate::model::script::Script;
 use crate::profile::Profile;
 use crate::rules::Judgement;
 use crate::spec::{Catalogue, Level};
@@ -135,7 +138,8 @@ async fn play(
     let folder = RunFolder::new().map_err(|error| broken("no fresh folder for the run", &error))?;
     let (inbox, seen) = mpsc::channel(INBOX);
     let model = if setup.scripted_model {
-        let model = ModelServer::start(scenario.model.clone(), inbox.clone())
+        let script = script(scenario, &folder).map_err(Trouble::Harness)?;
+        let model = ModelServer::start(script, inbox.clone())
             .map_err(|error| broken("no port for the scripted model", &error))?;
         model.set_folder(folder.workspace());
         Some(model)
@@ -156,7 +160,7 @@ async fn play(
         .map_err(|error| broken("the session's folder", &error))?;
     let agent = AgentProcess::start(&launch, inbox.clone()).map_err(Trouble::Start)?;
     drop(inbox);
-    let answers = Answers::new(files, file_policy(scenario));
+    let answers = Answers::new(files);
     let watch = model.as_ref().map(ModelServer::watch);
     let connection = Connection::new(agent, seen, watch, trace, answers, began);
     let mut drive = Drive::new(
@@ -170,7 +174,12 @@ async fn play(
     let stopped = drive.run().await.err();
     let unmet = drive.unmet();
     let judged = std::mem::take(&mut drive.judged);
-    let finished = drive.connection.finish(Patience::default()).await;
+    // INTEROP-05: what is left after five seconds. Where nothing is left, this ends at once.
+    let patience = Patience {
+        left: Duration::from_secs(5).mul_f64(setup.slow.max(1.0)),
+        ..Patience::default()
+    };
+    let finished = drive.connection.finish(patience).await;
     drop(model);
     conclude(scenario, outcome, stopped, &unmet, judged, finished);
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
@@ -248,7 +257,7 @@ fn conclude(
                     Verdict::Held
                 } else {
                     let names: Vec<String> = left.iter().map(ToString::to_string).collect();
-                    Verdict::Missed(check::Miss {
+                    let miss = check::Miss {
                         message: format!(
                             "expected {} processes to be left of the agent, there are {}: {}",
                             check::limits(count),
@@ -257,7 +266,8 @@ fn conclude(
                         ),
                         place: None,
                         gone: false,
-                    })
+                    };
+                    missed(&judged.expect, miss)
                 }
             }
             verdict => verdict,
@@ -361,20 +371,24 @@ fn id_of(id: &str) -> Option<&'static str> {
         .map(|requirement| requirement.id.as_str())
 }
 
-/// Which of `fs/*` the client offers in this scenario, and so serves.
-fn file_policy(scenario: &Scenario) -> FilePolicy {
-    let offered = |name: &str| match &scenario.client.capabilities {
-        Some(capabilities) => capabilities
-            .get("fs")
-            .and_then(|fs| fs.get(name))
-            .and_then(Value::as_bool)
-            .unwrap_or(false),
-        None => true,
+/// What the model is to reply, with the folders of this run in it.
+fn script(scenario: &Scenario, folder: &RunFolder) -> Result<Script, String> {
+    let mut value = |placeholder: &Placeholder| match placeholder {
+        Placeholder::Cwd => folder.workspace().to_str().map(Value::from),
+        Placeholder::Home => folder.home().to_str().map(Value::from),
+        _ => None,
     };
-    FilePolicy {
-        read: offered("readTextFile"),
-        write: offered("writeTextFile"),
-    }
+    let replies = scenario
+        .model
+        .iter()
+        .map(|reply| fill_reply(reply, &mut value));
+    replies.collect::<Result<_, _>>().map_err(|missing| {
+        format!(
+            "the scripted model of {}: {}",
+            scenario.id,
+            unknown(&missing)
+        )
+    })
 }
 
 fn launch(

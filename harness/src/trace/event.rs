@@ -148,6 +148,8 @@ pub enum ExchangeEnd {
     Cut,
     /// The agent hung up.
     Cancelled,
+    /// The connection is refused from now on, as the script wanted: who tries is not seen.
+    Refused,
 }
 
 impl Body {
@@ -294,6 +296,7 @@ impl Event {
                             ExchangeEnd::Complete => r#""complete""#,
                             ExchangeEnd::Cut => r#""cut""#,
                             ExchangeEnd::Cancelled => r#""cancelled""#,
+                            ExchangeEnd::Refused => r#""refused""#,
                         },
                     ),
                 }

@@ -195,23 +195,8 @@ pub fn assess(
         .filter(|requirement| in_scope(requirement))
         .map(|requirement| standing(requirement, pieces, known))
         .collect();
-    let mut totals = Totals::new();
-    for standing in &standings {
-        let states = totals.entry(standing.requirement.level).or_default();
-        *states.entry(standing.state).or_default() += 1;
-    }
     let stale = stale(&standings, pieces, known);
-    let missing: Vec<(&'static str, State)> = BASELINE
-        .iter()
-        .filter_map(|id| {
-            let standing = standings
-                .iter()
-                .find(|standing| standing.requirement.id == *id);
-            let state = standing.map_or(State::NotExercised, |standing| standing.state);
-            let known = standing.is_some_and(|standing| standing.known.is_some());
-            (state != State::Pass && !known).then_some((*id, state))
-        })
-        .collect();
+    let missing = missing(&standings);
     let failed = |known: bool| {
         standings.iter().any(|standing| {
             standing.requirement.level == Level::Must
@@ -231,12 +216,37 @@ pub fn assess(
         Verdict::Conformant
     };
     Assessment {
+        totals: totals(&standings),
         standings,
-        totals,
         verdict,
         missing,
         stale,
     }
+}
+
+/// Counts the standings by level and state.
+pub(super) fn totals(standings: &[Standing]) -> Totals {
+    let mut totals = Totals::new();
+    for standing in standings {
+        let states = totals.entry(standing.requirement.level).or_default();
+        *states.entry(standing.state).or_default() += 1;
+    }
+    totals
+}
+
+/// What of the baseline did not pass and is not known to fail.
+pub(super) fn missing(standings: &[Standing]) -> Vec<(&'static str, State)> {
+    BASELINE
+        .iter()
+        .filter_map(|id| {
+            let standing = standings
+                .iter()
+                .find(|standing| standing.requirement.id == *id);
+            let state = standing.map_or(State::NotExercised, |standing| standing.state);
+            let known = standing.is_some_and(|standing| standing.known.is_some());
+            (state != State::Pass && !known).then_some((*id, state))
+        })
+        .collect()
 }
 
 fn nothing_passed(standings: &[Standing]) -> bool {

@@ -1,11 +1,13 @@
 //! From judgements to the state of each requirement and one verdict. Pure: no files, no clock.
 
 mod assessment;
+mod blocked;
 mod stale;
 mod state;
 
 pub use assessment::{
     Assessment, BASELINE, KnownFailures, Piece, Scope, Sighting, Standing, Totals, Verdict, assess,
 };
+pub use blocked::{Blocked, Blocker};
 pub use stale::Stale;
 pub use state::State;

@@ -63,6 +63,8 @@ pub enum Condition {
     Model(ModelCondition),
     /// Seconds from sending the step's message to its answer, at most.
     Within(f64),
+    /// All conditions of one of these lists hold.
+    Any(Vec<Vec<Condition>>),
 }
 
 /// How a request was answered.

@@ -121,6 +121,15 @@ fn fill_condition(condition: &Condition, known: Known<'_>) -> Result<Condition, 
             saw: fill_all(&model.saw, known)?,
             lacks: fill_all(&model.lacks, known)?,
         }),
+        Condition::Any(ways) => Condition::Any(
+            ways.iter()
+                .map(|way| {
+                    way.iter()
+                        .map(|condition| fill_condition(condition, known))
+                        .collect()
+                })
+                .collect::<Result<_, _>>()?,
+        ),
         Condition::Answer(_)
         | Condition::ToolCall(_)
         | Condition::Updates(_)

@@ -111,6 +111,13 @@ impl Selection {
         !self.skips(id) && (self.only.is_empty() || self.only.iter().any(named))
     }
 
+    /// Whether `--only` chooses by scenarios alone.
+    #[must_use]
+    pub fn by_scenario(&self) -> bool {
+        let scenarios = |pattern: &Pattern| matches!(pattern, Pattern::Scenarios(_));
+        !self.only.is_empty() && self.only.iter().all(scenarios)
+    }
+
     fn skips(&self, id: &str) -> bool {
         self.skip
             .iter()

@@ -34,6 +34,9 @@ pub struct Step {
     pub within: Option<f64>,
     /// `_meta` for the parameters.
     pub meta: Option<Map<String, Value>>,
+    /// What must hold when the step is over for the rest to be worth doing: where it does not, the scenario ends there and
+    /// all that it covers is inconclusive.
+    pub require: Vec<Expect>,
     /// What must hold when the step is over.
     pub expect: Vec<Expect>,
     /// What is only recorded.
@@ -266,6 +269,8 @@ pub enum Permission {
     Cancelled,
     /// A JSON-RPC error. A probe.
     Error,
+    /// The JSON-RPC error -32800, as a client may answer what it cancels.
+    RequestCancelled,
     /// An option id that was not offered. A probe.
     Unoffered,
     /// An outcome that the protocol does not have. A probe.

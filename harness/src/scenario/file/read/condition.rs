@@ -10,7 +10,7 @@ use crate::scenario::file::{
 };
 use crate::source::{Field, Problem, Table};
 
-const CONDITIONS: [&str; 14] = [
+const CONDITIONS: [&str; 15] = [
     "answer",
     "result",
     "error",
@@ -25,6 +25,7 @@ const CONDITIONS: [&str; 14] = [
     "left",
     "model",
     "within",
+    "any",
 ];
 
 const OPTIONS: [&str; 4] = ["for", "otherwise", "why", "to"];
@@ -121,25 +122,7 @@ fn expect(field: &Field<'_>, scope: &Scope<'_>) -> Result<Expect, Problem> {
             to.problem("`to` belongs to a `send` step, where one text may hold several requests")
         );
     }
-    let mut conditions = Vec::new();
-    for field in table
-        .fields()
-        .filter(|field| CONDITIONS.contains(&field.name))
-    {
-        let about_answer = matches!(field.name, "answer" | "result" | "error" | "within");
-        if about_answer {
-            scope.has_answer().map_err(|why| {
-                field.problem(format!("`{}` is about an answer, and {why}", field.name))
-            })?;
-        }
-        conditions.push(condition(&field)?);
-    }
-    if conditions.is_empty() {
-        return Err(table.problem("nothing is expected here").help(format!(
-            "write at least one of `{}`",
-            CONDITIONS.join("`, `")
-        )));
-    }
+    let conditions = conditions(&table, scope)?;
     let otherwise = [
         ("fail", Otherwise::Fail),
         ("inconclusive", Otherwise::Inconclusive),
@@ -156,6 +139,58 @@ fn expect(field: &Field<'_>, scope: &Scope<'_>) -> Result<Expect, Problem> {
         to: to.map(|field| field.json()).transpose()?,
         conditions,
     })
+}
+
+/// The conditions in a table.
+fn conditions(table: &Table<'_>, scope: &Scope<'_>) -> Result<Vec<Condition>, Problem> {
+    let mut conditions = Vec::new();
+    for field in table
+        .fields()
+        .filter(|field| CONDITIONS.contains(&field.name))
+    {
+        if field.name == "any" {
+            conditions.push(any(&field, scope)?);
+            continue;
+        }
+        let about_answer = matches!(field.name, "answer" | "result" | "error" | "within");
+        if about_answer {
+            scope.has_answer().map_err(|why| {
+                field.problem(format!("`{}` is about an answer, and {why}", field.name))
+            })?;
+        }
+        conditions.push(condition(&field)?);
+    }
+    if conditions.is_empty() {
+        return Err(table.problem("nothing is expected here").help(format!(
+            "write at least one of `{}`",
+            CONDITIONS.join("`, `")
+        )));
+    }
+    Ok(conditions)
+}
+
+/// Ways of which one must hold.
+fn any(field: &Field<'_>, scope: &Scope<'_>) -> Result<Condition, Problem> {
+    let ways = field
+        .list()?
+        .map(|way| {
+            let table = way.free_table()?;
+            table.only(&[("a condition: ", &CONDITIONS)])?;
+            for field in table.fields() {
+                if matches!(field.name, "exit" | "left") {
+                    return Err(field.problem(format!(
+                        "`{}` is waited for, so it stands alone and not in `any`",
+                        field.name
+                    )));
+                }
+            }
+            conditions(&table, scope)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if ways.len() < 2 {
+        return Err(field.problem("`any` needs two tables at least, of which one must hold"));
+    }
+    Ok(Condition::Any(ways))
 }
 
 fn condition(field: &Field<'_>) -> Result<Condition, Problem> {

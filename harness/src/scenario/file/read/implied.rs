@@ -115,6 +115,7 @@ fn step(action: Action, position: Position, name: &str, session: &str) -> Step {
         id: None,
         within: None,
         meta: None,
+        require: Vec::new(),
         expect: Vec::new(),
         note: Vec::new(),
     }

@@ -42,7 +42,7 @@ const ACTIONS: [&str; 26] = [
     "touch",
 ];
 
-const OPTIONS: [&str; 12] = [
+const OPTIONS: [&str; 13] = [
     "name",
     "session",
     "as",
@@ -53,17 +53,19 @@ const OPTIONS: [&str; 12] = [
     "id",
     "within",
     "meta",
+    "require",
     "expect",
     "note",
 ];
 
-const PERMISSIONS: [(&str, Permission); 9] = [
+const PERMISSIONS: [(&str, Permission); 10] = [
     ("allow_once", Permission::AllowOnce),
     ("allow_always", Permission::AllowAlways),
     ("reject_once", Permission::RejectOnce),
     ("reject_always", Permission::RejectAlways),
     ("cancelled", Permission::Cancelled),
     ("error", Permission::Error),
+    ("request_cancelled", Permission::RequestCancelled),
     ("unoffered", Permission::Unoffered),
     ("unknown_outcome", Permission::UnknownOutcome),
     ("hold", Permission::Hold),
@@ -141,6 +143,7 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
         id: table.maybe("id", |field| field.json())?,
         within: table.maybe("within", |field| field.positive())?,
         meta: table.maybe("meta", |field| field.object())?,
+        require: condition::entries(&table, "require", &scope)?,
         expect: condition::entries(&table, "expect", &scope)?,
         note: condition::entries(&table, "note", &scope)?,
         action,

@@ -1,0 +1,224 @@
+//! `harness run`: drives an agent through scenarios and judges every message on the wire.
+
+mod arguments;
+mod arrival;
+mod jobs;
+mod keep;
+mod plan;
+mod play;
+mod progress;
+
+use std::io;
+
+use super::Exit;
+use super::output::{error, print, say};
+use super::value::Target;
+use crate::report::{self, AgentIdentity, Detail, Fault, Run, plain};
+use crate::scenario::{Outcome, Reached};
+use crate::verdict::{Assessment, Blocked, Blocker, KnownFailures, Piece, Scope, Verdict, assess};
+pub(super) use arguments::RunArguments;
+use plan::Plan;
+use play::Played;
+
+/// What a person is to do about a fault of the harness.
+const REPORT_FAULT: &str =
+    "this is a fault of the harness and says nothing about the agent; please report it";
+
+/// Runs the command.
+pub(super) fn main(arguments: &RunArguments) -> Exit {
+    let plan = match plan::plan(arguments) {
+        Ok(plan) => plan,
+        Err(why) => {
+            error(why);
+            return Exit::Usage;
+        }
+    };
+    let paint = arguments.color.paint(&io::stderr());
+    let played = match play::play(&plan, arguments.quiet, arguments.verbose, paint) {
+        Ok(played) => played,
+        Err(why) => {
+            error(format_args!("{why}; {REPORT_FAULT}"));
+            return Exit::Fault;
+        }
+    };
+    let run = conclude(&plan, played);
+    match show(arguments, &run) {
+        Ok(()) => exit(&run, arguments.strict),
+        Err(why) => {
+            error(why);
+            Exit::Fault
+        }
+    }
+}
+
+/// Judges what was played as a whole.
+fn conclude(plan: &Plan, played: Played) -> Run {
+    let outcomes = &played.outcomes;
+    let handshake = outcomes
+        .iter()
+        .find_map(|outcome| outcome.handshake.as_ref());
+    let agent = AgentIdentity::new(plan.words.clone(), handshake);
+    let pieces: Vec<Piece> = outcomes
+        .iter()
+        .map(|outcome| Piece {
+            scenario: Some(outcome.id.clone()),
+            trace: outcome.trace.clone(),
+            judgement: outcome.judgement.clone(),
+        })
+        .collect();
+    let known = KnownFailures {
+        entries: &plan.setup.profile.known,
+        version: agent.version.as_deref(),
+        today: &jiff::Zoned::now().date().to_string(),
+    };
+    let scope = if plan.selection.is_everything() {
+        Scope::Whole
+    } else {
+        Scope::Part
+    };
+    let judged = |requirement: &crate::spec::Requirement| plan.selection.judges(&requirement.id);
+    let mut assessment = assess(&pieces, scope, judged, &known);
+    let blocked = played
+        .no_agent
+        .or_else(|| held_up(outcomes, &assessment, handshake));
+    if let Some(blocked) = &blocked {
+        assessment = assessment.blocked(blocked);
+    }
+    Run {
+        agent,
+        assessment,
+        blocked,
+        scenarios: outcomes.iter().map(report::Scenario::of).collect(),
+        faults: outcomes
+            .iter()
+            .filter_map(|outcome| {
+                Some(Fault {
+                    scenario: Some(outcome.id.clone()),
+                    message: outcome.fault.clone()?,
+                })
+            })
+            .collect(),
+        repeat: plan.repeat.clone(),
+    }
+}
+
+/// What held up all scenarios of an agent that answered `initialize`: another version, or a login.
+fn held_up(
+    outcomes: &[Outcome],
+    assessment: &Assessment,
+    handshake: Option<&serde_json::Value>,
+) -> Option<Blocked> {
+    let version = outcomes.iter().find_map(|outcome| match outcome.reached {
+        Reached::OtherVersion(version) => Some(version),
+        _ => None,
+    });
+    if let Some(version) = version {
+        return Some(Blocked {
+            by: Blocker::Version,
+            why: format!(
+                "The agent answers version {version} of the protocol where version 1 was asked for; the harness judges version 1."
+            ),
+            advice: Vec::new(),
+        });
+    }
+    let wanted = outcomes.iter().find_map(|outcome| match &outcome.reached {
+        Reached::Unauthenticated(why) => Some(why),
+        _ => None,
+    })?;
+    let opened = |id| {
+        assessment
+            .get(id)
+            .is_some_and(|standing| standing.passes > 0)
+    };
+    if opened("SESSION-01") || opened("PROMPT-01") {
+        return None;
+    }
+    let methods = methods(handshake);
+    let offers = if methods.is_empty() {
+        "It offers no method to log in (`authMethods` is empty or absent).".to_owned()
+    } else {
+        format!("It offers: {}.", methods.join(", "))
+    };
+    Some(Blocked {
+        by: Blocker::Login,
+        why: format!("The agent wants a login first: {wanted}."),
+        advice: vec![
+            offers,
+            "Put `auth = \"METHOD\"` into a profile or into `harness.toml`, pass its key with `--env NAME`, \
+             or log in yourself and use `--home keep`."
+                .to_owned(),
+        ],
+    })
+}
+
+/// The login methods that the agent offers, as it names them.
+fn methods(handshake: Option<&serde_json::Value>) -> Vec<String> {
+    let list = handshake.and_then(|answer| answer.get("authMethods")?.as_array());
+    let named = |method: &serde_json::Value| {
+        let id = method.get("id")?.as_str()?;
+        Some(match method.get("name").and_then(|name| name.as_str()) {
+            Some(name) if name != id => format!("`{id}` ({name})"),
+            _ => format!("`{id}`"),
+        })
+    };
+    list.into_iter().flatten().filter_map(named).collect()
+}
+
+/// Shows the reports.
+///
+/// # Errors
+/// A sentence on what could not be written.
+fn show(arguments: &RunArguments, run: &Run) -> Result<(), String> {
+    let detail = match (arguments.quiet, arguments.verbose) {
+        (true, _) => Detail::Little,
+        (_, true) => Detail::Much,
+        _ => Detail::Normal,
+    };
+    if let Some(blocked) = run.blocked.as_ref().filter(|_| run.has_no_agent()) {
+        error(plain(&blocked.why));
+        for line in &blocked.advice {
+            say(plain(line));
+        }
+    }
+    let taken = arguments.report.contains(&Target::Stdout);
+    if taken {
+        let paint = arguments.color.paint(&io::stderr());
+        say(report::text(run, detail, paint).trim_end());
+    } else {
+        let paint = arguments.color.paint(&io::stdout());
+        print(&report::text(run, detail, paint))
+            .map_err(|error| format!("the report could not be written to stdout: {error}"))?;
+    }
+    for target in &arguments.report {
+        let json = report::to_json(run)
+            .map_err(|error| format!("no report could be made: {error}; {REPORT_FAULT}"))?;
+        target.write(&json).map_err(|error| match target {
+            Target::Stdout => format!("the report could not be written to stdout: {error}"),
+            Target::File(path) => format!(
+                "the report could not be written to `{}`: {error}",
+                path.display()
+            ),
+        })?;
+    }
+    Ok(())
+}
+
+/// The exit code: the first that holds of 4, 3, 1.
+fn exit(run: &Run, strict: bool) -> Exit {
+    let assessment = &run.assessment;
+    if !run.faults.is_empty() {
+        Exit::Fault
+    } else if run.has_no_agent() {
+        Exit::NoAgent
+    } else if assessment.failures(strict).next().is_some()
+        || !assessment.stale.is_empty()
+        || matches!(
+            assessment.verdict,
+            Verdict::NotConformant | Verdict::Inconclusive
+        )
+    {
+        Exit::Findings
+    } else {
+        Exit::Fine
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs the scenarios side by side, and stops early where there is no agent to speak to.
+
+use std::pin::pin;
+
+use futures::StreamExt as _;
+
+use super::arrival::Arrival;
+use super::plan::Plan;
+use super::progress::Progress;
+use crate::agent::{self, Home};
+use crate::profile::Consent;
+use crate::report::Paint;
+use crate::rules::Judgement;
+use crate::scenario::file::Scenario;
+use crate::scenario::{self, Outcome, Reached, Status};
+use crate::spec::Catalogue;
+use crate::verdict::{Blocked, Blocker};
+
+/// How many scenarios without an answer are enough to give an agent up that has never answered.
+const ENOUGH: usize = 2;
+
+/// What may help an agent that does not come up.
+const NEEDS_A_HOME: &str = "It ran in a fresh home with few variables. If it needs your settings or keys, try `--home keep`, \
+    `--env NAME` or `--env-all`.";
+
+/// What came of a run.
+pub(super) struct Played {
+    /// In the order of the scenarios.
+    pub(super) outcomes: Vec<Outcome>,
+    /// Where there was no agent to speak to: why.
+    pub(super) no_agent: Option<Blocked>,
+}
+
+/// Plays all scenarios of the plan.
+///
+/// # Errors
+/// What the system did not give the harness, as a sentence.
+pub(super) fn play(
+    plan: &Plan,
+    quiet: bool,
+    verbose: bool,
+    paint: Paint,
+) -> Result<Played, String> {
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| format!("the harness cannot run: {error}"))?;
+    let progress = Progress::new(plan.scenarios.len(), quiet, verbose, paint);
+    let played = runtime.block_on(async {
+        agent::guard::install(|signal| std::process::exit(128 + signal))
+            .map_err(|error| format!("the harness cannot listen to signals: {error}"))?;
+        Ok(all(plan, &progress).await)
+    });
+    progress.clear();
+    // What still blocks there is of no use any more.
+    runtime.shutdown_background();
+    played
+}
+
+async fn all(plan: &Plan, progress: &Progress) -> Played {
+    let playing = futures::stream::iter(plan.scenarios.iter().enumerate())
+        .map(|(place, scenario)| async move {
+            progress.started(&scenario.id);
+            let outcome = match withheld(scenario, &plan.setup.profile.allow) {
+                Some(outcome) => outcome,
+                None => scenario::run(scenario, &plan.setup).await,
+            };
+            (place, outcome)
+        })
+        .buffer_unordered(plan.jobs);
+    let mut playing = pin!(playing);
+    let mut outcomes: Vec<(usize, Outcome)> = Vec::new();
+    let mut answered = false;
+    let mut silent: Vec<Blocked> = Vec::new();
+    while let Some((place, outcome)) = playing.next().await {
+        progress.finished(&outcome);
+        let not_started = matches!(outcome.reached, Reached::NotStarted(_));
+        if !answered {
+            match Arrival::of(&outcome) {
+                Arrival::Answered => answered = true,
+                Arrival::Silent(why) => silent.push(no_agent(plan, why, &outcome)),
+                Arrival::NotAsked => {}
+            }
+        }
+        outcomes.push((place, outcome));
+        if !answered && (not_started || silent.len() >= ENOUGH) {
+            break;
+        }
+    }
+    outcomes.sort_by_key(|(place, _)| *place);
+    Played {
+        outcomes: outcomes.into_iter().map(|(_, outcome)| outcome).collect(),
+        no_agent: silent.into_iter().next().filter(|_| !answered),
+    }
+}
+
+/// Why there is no agent, with the last lines of its stderr and what may help.
+fn no_agent(plan: &Plan, why: String, outcome: &Outcome) -> Blocked {
+    let mut advice = Vec::new();
+    if !outcome.stderr.is_empty() {
+        advice.push("Its last lines on stderr:".to_owned());
+        advice.extend(outcome.stderr.iter().map(|line| format!("    {line}")));
+    }
+    let started = !matches!(outcome.reached, Reached::NotStarted(_));
+    if started && plan.setup.home == Home::Fresh && !plan.setup.command.is_built_in() {
+        advice.push(NEEDS_A_HOME.to_owned());
+    }
+    Blocked {
+        by: Blocker::NoAgent,
+        why,
+        advice,
+    }
+}
+
+/// A scenario that its operator has not allowed is not run.
+fn withheld(scenario: &Scenario, allowed: &[Consent]) -> Option<Outcome> {
+    let missing = scenario
+        .allow
+        .iter()
+        .find(|consent| !allowed.contains(consent))?;
+    let word = Consent::WORDS
+        .iter()
+        .find(|(_, consent)| consent == missing)
+        .map_or("", |(word, _)| word);
+    let why = format!(
+        "not run without consent: put `allow = [\"{word}\"]` into a profile or into `harness.toml`"
+    );
+    let mut judgement = Judgement::new();
+    for id in &scenario.covers {
+        if let Some(requirement) = Catalogue::v1().get(id) {
+            judgement.inconclusive(&requirement.id, why.clone());
+        }
+    }
+    Some(Outcome {
+        id: scenario.id.clone(),
+        status: Status::Inconclusive,
+        why: vec![why],
+        seconds: 0.0,
+        trace: None,
+        judgement,
+        handshake: None,
+        reached: Reached::Conversation,
+        stderr: Vec::new(),
+        ending: None,
+        fault: None,
+    })
+}

@@ -1,0 +1,150 @@
+//! Values of flags, and what is said of wrong ones.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use crate::report::Paint;
+
+/// The longest time limit, in seconds: a day.
+const LONGEST: f64 = 86_400.0;
+/// The largest factor for delays.
+const SLOWEST: f64 = 1_000.0;
+/// The most scenarios side by side.
+const MOST_JOBS: usize = 1_000;
+
+/// When there is colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// The paint for an output that is a terminal or not.
+    pub(super) fn paint(self, output: &impl IsTerminal) -> Paint {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        Paint {
+            on: match self {
+                Self::Always => true,
+                Self::Never => false,
+                Self::Auto => {
+                    output.is_terminal()
+                        && !set("NO_COLOR")
+                        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+                }
+            },
+        }
+    }
+}
+
+/// Where a report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// `json=-`
+    Stdout,
+    /// `json=FILE`
+    File(PathBuf),
+}
+
+impl Target {
+    /// Writes the report.
+    pub(super) fn write(&self, text: &str) -> io::Result<()> {
+        match self {
+            Self::Stdout => super::output::print(text),
+            Self::File(path) => std::fs::write(path, text),
+        }
+    }
+}
+
+/// A report as `--report` names it.
+pub(super) fn target(text: &str) -> Result<Target, String> {
+    let file = match text.split_once('=') {
+        Some(("json", file)) => file,
+        Some((format, _)) => {
+            return Err(format!("there is no format `{format}`; there is `json`"));
+        }
+        None => return Err("expected a format and a file, such as `json=report.json`".to_owned()),
+    };
+    match file {
+        "" => Err("the name of the file is missing, as in `json=report.json`".to_owned()),
+        "-" => Ok(Target::Stdout),
+        file => Ok(Target::File(PathBuf::from(file))),
+    }
+}
+
+/// A time limit in seconds.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    positive(text, LONGEST, "a number of seconds, such as 30 or 0.5")
+}
+
+/// A factor for delays.
+pub(super) fn factor(text: &str) -> Result<f64, String> {
+    positive(text, SLOWEST, "a factor, such as 2 or 1.5")
+}
+
+fn positive(text: &str, most: f64, what: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("expected {what}"))?;
+    if number.is_nan() {
+        Err(format!("that is no number; expected {what}"))
+    } else if number <= 0.0 {
+        Err(format!("it must be more than zero; expected {what}"))
+    } else if number > most {
+        Err(format!("it must be at most {most}; expected {what}"))
+    } else {
+        Ok(number)
+    }
+}
+
+/// How many scenarios run side by side.
+pub(super) fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse::<i64>() {
+        Ok(number) if number < 1 => Err("at least one scenario runs at a time".to_owned()),
+        Ok(number) => usize::try_from(number)
+            .ok()
+            .filter(|number| *number <= MOST_JOBS)
+            .ok_or_else(|| format!("it must be at most {MOST_JOBS}")),
+        Err(_) => Err("expected a whole number, such as 4".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_time_is_refused_with_a_reason() {
+        assert_eq!(seconds("0.5"), Ok(0.5));
+        for (text, part) in [
+            ("-1", "more than zero"),
+            ("0", "more than zero"),
+            ("NaN", "no number"),
+            ("inf", "at most 86400"),
+            ("1e9", "at most 86400"),
+            ("soon", "such as 30"),
+        ] {
+            let error = seconds(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_report_has_a_format_and_a_file() {
+        assert_eq!(target("json=-"), Ok(Target::Stdout));
+        assert_eq!(target("json=a=b"), Ok(Target::File("a=b".into())));
+        assert!(target("xml=a").unwrap_err().contains("no format `xml`"));
+        assert!(target("json").unwrap_err().contains("json=report.json"));
+        assert!(target("json=").unwrap_err().contains("is missing"));
+    }
+
+    #[test]
+    fn jobs_are_counted_from_one() {
+        assert_eq!(jobs("8"), Ok(8));
+        for text in ["0", "-3", "1001", "many", "1.5", "99999999999999999999"] {
+            assert!(jobs(text).is_err(), "{text}");
+        }
+    }
+}

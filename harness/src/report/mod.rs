@@ -1,0 +1,17 @@
+//! The faces of a run: what people and programs read. They read findings and traces, and never judge.
+
+mod excerpt;
+mod failure;
+mod json;
+mod paint;
+mod plain;
+mod run;
+mod table;
+mod text;
+
+pub use json::to_json;
+pub use paint::Paint;
+pub use plain::plain;
+pub use run::{AgentIdentity, Fault, Run, Scenario};
+pub(crate) use table::{table, wrapped};
+pub use text::{Detail, text};

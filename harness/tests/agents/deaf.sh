@@ -1,0 +1,8 @@
+#!/bin/sh
+. "${0%/*}/conversation.sh"
+
+on_unknown() {
+    :
+}
+
+serve

@@ -1,0 +1,4 @@
+#!/bin/sh
+while IFS= read -r line; do
+    :
+done

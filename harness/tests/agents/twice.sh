@@ -1,0 +1,10 @@
+#!/bin/sh
+. "${0%/*}/conversation.sh"
+
+on_prompt() {
+    update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hello."}}'
+    result '{"stopReason":"end_turn"}'
+    result '{"stopReason":"end_turn"}'
+}
+
+serve
