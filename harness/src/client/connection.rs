@@ -86,6 +86,7 @@ pub struct Connection {
     not_offered: Vec<&'static str>,
     next_id: i64,
     wake: Option<Instant>,
+    last_sign: Instant,
     stdout_closed: bool,
     exited: bool,
 }
@@ -111,6 +112,7 @@ impl Connection {
             not_offered: Vec::new(),
             next_id: 0,
             wake: None,
+            last_sign: began,
             stdout_closed: false,
             exited: false,
         }
@@ -144,6 +146,11 @@ impl Connection {
     /// Whether the agent can still say something.
     pub fn is_alive(&self) -> bool {
         !self.stdout_closed && !self.exited
+    }
+
+    /// When the agent or its model last did anything.
+    pub fn last_sign(&self) -> Instant {
+        self.last_sign
     }
 
     /// Whether the agent's process has ended.
@@ -391,6 +398,9 @@ impl Connection {
         match observed {
             Some(observed) => {
                 let sign = observed.from != Party::Harness;
+                if sign {
+                    self.last_sign = Instant::now();
+                }
                 self.take(observed).await;
                 if sign { Next::Sign } else { Next::Model }
             }

@@ -175,7 +175,9 @@ impl Shared {
                 exchange: self.number(),
                 part,
             };
-            let _ = self.out.try_send(Observed::now(Party::Model, Body::Model(exchange)));
+            let _ = self
+                .out
+                .try_send(Observed::now(Party::Model, Body::Model(exchange)));
         }
         Ok(())
     }

@@ -139,7 +139,12 @@ impl Cancellation {
             return;
         }
         let after = moment.event.at - cancel.at;
-        if after <= UNDER_WAY || cancel.probe {
+        // A turn that waited for a permission ends by what the client answered to it after the cancel: nothing else can
+        // have been under way.
+        let waited = turn
+            .permission_cancelled
+            .is_some_and(|answered| answered > cancel.event);
+        if (after <= UNDER_WAY && !waited) || cancel.probe {
             out.inconclusive(
                 "CANCEL-01",
                 format!(

@@ -323,7 +323,8 @@ impl Conversation {
             (Body::Model(exchange), _) => {
                 if matches!(
                     exchange.part,
-                    ExchangePart::Status(400..) | ExchangePart::End(ExchangeEnd::Cut | ExchangeEnd::Refused)
+                    ExchangePart::Status(400..)
+                        | ExchangePart::End(ExchangeEnd::Cut | ExchangeEnd::Refused)
                 ) {
                     self.model_failed = Some(index);
                 }

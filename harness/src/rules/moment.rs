@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use serde_json::Value;
 
 use super::{CallStep, Conversation, Gap, Open, Place, Turn};
-use crate::spec::{Methods, Schema, Side, Violation};
+use crate::spec::{Methods, Schema, Side, Truth, Violation};
 use crate::trace::{Event, Party};
 use crate::wire::{Kind, Message, Reading};
 
@@ -150,6 +150,10 @@ impl<'a> Moment<'a> {
                 let open = self.answers?;
                 let result = message.result().filter(|_| message.error().is_none())?;
                 let known = Methods::v1().get(&open.method)?;
+                if matches!(self.talk.evaluate(&known.gate), Truth::Fails(_)) {
+                    // The client called what it must not: whatever the agent answers is only recorded (INIT-15).
+                    return None;
+                }
                 if open.method == "initialize" {
                     // An answer that agrees on another version has the shape of that version.
                     let version = result.get("protocolVersion").and_then(Value::as_u64);

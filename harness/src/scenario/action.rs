@@ -29,6 +29,15 @@ impl Drive<'_> {
             session: session.clone(),
             before: before.clone(),
         };
+        if step.action.asks_for_a_command() && self.connection.progress().commands().is_empty() {
+            // They are announced after the session was opened, not with it.
+            self.connection.listen(self.times.quiet).await;
+            if self.connection.progress().commands().is_empty() {
+                return Err(Stop::NotApplicable(
+                    "the agent announces no slash commands".into(),
+                ));
+            }
+        }
         let action = step
             .action
             .fill(&mut |placeholder| self.value_of(step, placeholder))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::action::choice_of;
-use super::check::{Marks, Miss, error_of};
+use super::check::{Marks, Miss, error_of, quote};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
 use crate::client::{Connection, PumpEnd, Sent};
 use crate::model::ModelServer;
@@ -48,7 +48,8 @@ pub(super) enum Verdict {
 pub(super) struct Judged {
     pub(super) expect: Expect,
     pub(super) verdict: Verdict,
-    pub(super) noted: bool,
+    /// For what is only noted: what was seen, in words.
+    pub(super) noted: Option<String>,
 }
 
 /// Why the steps were not taken to the end.
@@ -107,6 +108,29 @@ pub(super) struct Done {
     pub(super) before: Marks,
 }
 
+impl Done {
+    /// How the step's message was answered, in words.
+    pub(super) fn in_words(&self) -> String {
+        match &self.answer {
+            Some((_, message)) if message.error().is_some() => {
+                format!("answered with the error {}", error_of(message))
+            }
+            Some((_, message)) => {
+                let reason = message.result().and_then(|result| result.get("stopReason"));
+                match reason.and_then(Value::as_str) {
+                    Some(reason) => format!("answered with the stop reason {}", quote(reason)),
+                    None => "answered with a result".to_owned(),
+                }
+            }
+            None if self.missing == Some(PumpEnd::AgentGone) => {
+                "not answered: the agent ended".to_owned()
+            }
+            None if self.missing.is_some() => "not answered".to_owned(),
+            None => "as the scenario says".to_owned(),
+        }
+    }
+}
+
 impl<'a> Drive<'a> {
     pub(super) fn new(
         scenario: &'a Scenario,
@@ -144,16 +168,6 @@ impl<'a> Drive<'a> {
     /// Why not all of them were taken.
     pub(super) async fn run(&mut self) -> Result<(), Stop> {
         let scenario = self.scenario;
-        let missing = scenario
-            .allow
-            .iter()
-            .find(|consent| !self.profile.allow.contains(consent));
-        if let Some(consent) = missing {
-            return Err(Stop::NotApplicable(format!(
-                "the profile does not allow `{}`",
-                consent.as_str()
-            )));
-        }
         for step in &scenario.steps {
             if !step.implied && !matches!(step.action, Action::Initialize(_)) {
                 self.consider()?;
@@ -206,7 +220,17 @@ impl<'a> Drive<'a> {
                 "the agent offers no authentication method".into(),
             ));
         }
-        Ok(())
+        let allow = &self.scenario.allow;
+        match allow
+            .iter()
+            .find(|consent| !self.profile.allow.contains(consent))
+        {
+            Some(consent) => Err(Stop::Blocked(format!(
+                "not run without consent: put `allow = [\"{}\"]` into a profile or into `harness.toml`",
+                consent.as_str()
+            ))),
+            None => Ok(()),
+        }
     }
 
     async fn step(&mut self, step: &Step) -> Result<(), Stop> {
@@ -231,7 +255,10 @@ impl<'a> Drive<'a> {
         }
         let done = match self.act(step).await {
             Ok(done) => done,
-            Err(Stop::Blocked(why)) if !step.implied => {
+            // A state that was not reached leaves nothing to do; another step may still be of use.
+            Err(Stop::Blocked(why))
+                if !step.implied && !matches!(step.action, Action::Until(_)) =>
+            {
                 self.leave_open(step, &why);
                 return Ok(());
             }

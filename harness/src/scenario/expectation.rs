@@ -53,13 +53,13 @@ impl Drive<'_> {
             .chain(step.note.iter().map(|it| (it, true)))
         {
             let verdict = self.judge_one(step, expect, done).await;
-            if let Verdict::Missed(Miss { gone: true, .. }) = &verdict {
+            if let (Verdict::Missed(Miss { gone: true, .. }), false) = (&verdict, noted) {
                 self.gone = true;
             }
             self.judged.push(Judged {
                 expect: expect.clone(),
                 verdict,
-                noted,
+                noted: noted.then(|| done.in_words()),
             });
         }
         Ok(())
@@ -168,7 +168,7 @@ impl Drive<'_> {
             self.judged.push(Judged {
                 expect: expect.clone(),
                 verdict: Verdict::Open(why.to_owned()),
-                noted: false,
+                noted: None,
             });
         }
     }

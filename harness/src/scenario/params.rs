@@ -104,7 +104,7 @@ pub(super) fn unknown(missing: &Placeholder) -> String {
             format!("the answer to the step `{step}` has nothing at `{pointer}`")
         }
         Placeholder::Command => {
-            "the agent announced no slash command that the profile lists".to_owned()
+            "the agent announced none of the slash commands that the profile lists".to_owned()
         }
         Placeholder::Cwd | Placeholder::Home => "the session's folder is not known".to_owned(),
     }

@@ -64,8 +64,8 @@ impl Setup {
     fn times(&self) -> Times {
         let slow = self.slow * self.profile.slow;
         Times {
-            request: self.timeout,
-            startup: self.startup_timeout,
+            request: self.timeout.mul_f64(self.profile.slow.max(1.0)),
+            startup: self.startup_timeout.mul_f64(self.profile.slow.max(1.0)),
             cancel: Duration::from_secs(5).mul_f64(slow.max(1.0)),
             quiet: Duration::from_millis(300).mul_f64(slow),
             slow,
@@ -246,9 +246,16 @@ fn conclude(
         }
         Some(Stop::NoSession(why) | Stop::Blocked(why)) => Some(why),
     };
-    let open = blocked
-        .clone()
-        .or_else(|| (!unmet.is_empty()).then(|| unmet.join("; ")));
+    // What was not reached says more than the step that waited for it in vain, unless the agent itself stood in the way.
+    let reached = matches!(outcome.reached, Reached::Conversation);
+    let open = match (blocked, unmet.is_empty()) {
+        (Some(why), _) if !reached => Some(why),
+        (_, false) => Some(unmet.join("; ")),
+        (blocked, true) => blocked,
+    };
+    let undecided = judged
+        .iter()
+        .any(|judged| judged.noted.is_none() && matches!(judged.verdict, Verdict::Open(_)));
     for judged in judged {
         let verdict = match judged.verdict {
             Verdict::Left(count) => {
@@ -279,7 +286,13 @@ fn conclude(
             .filter_map(|id| id_of(id))
             .filter(|id| applies(id))
         {
-            settle(outcome, id, &verdict, judged.noted, open.as_deref());
+            settle(
+                outcome,
+                id,
+                &verdict,
+                judged.noted.as_deref(),
+                open.as_deref(),
+            );
         }
     }
     if let Some(why) = &open {
@@ -289,38 +302,38 @@ fn conclude(
         outcome.why.push(why.clone());
     }
     outcome.ending = Some(finished.ending);
-    outcome.status = status(scenario, outcome, open.is_some());
+    outcome.status = status(scenario, outcome, open.is_some() || undecided);
 }
 
 fn settle(
     outcome: &mut Outcome,
     id: &'static str,
     verdict: &Verdict,
-    noted: bool,
+    noted: Option<&str>,
     open: Option<&str>,
 ) {
     let judgement = &mut outcome.judgement;
     match (verdict, noted, open) {
-        (Verdict::Held, true, _) => judgement.note(id, None, "as noted in the scenario".into()),
-        (Verdict::Missed(miss), true, _) => {
-            judgement.note(id, miss.place.clone(), miss.message.clone())
+        (_, _, Some(_)) => {}
+        (Verdict::Held, Some(seen), None) => judgement.note(id, None, seen.to_owned()),
+        (Verdict::Missed(miss), Some(_), None) => {
+            judgement.note(id, miss.place.clone(), miss.message.clone());
         }
-        (Verdict::Open(_) | Verdict::Left(_), true, _) => {}
-        (_, false, Some(_)) => {}
-        (Verdict::Held, false, None) => judgement.pass(id),
-        (Verdict::Missed(miss), false, None) => {
+        (Verdict::Open(_) | Verdict::Left(_), Some(_), None) => {}
+        (Verdict::Held, None, None) => judgement.pass(id),
+        (Verdict::Missed(miss), None, None) => {
             if !outcome.why.contains(&miss.message) {
                 outcome.why.push(miss.message.clone());
             }
             judgement.fail(id, miss.place.clone(), miss.message.clone());
         }
-        (Verdict::Open(why), false, None) => {
+        (Verdict::Open(why), None, None) => {
             judgement.inconclusive(id, why.clone());
             if !outcome.why.contains(why) {
                 outcome.why.push(why.clone());
             }
         }
-        (Verdict::Left(_), false, None) => {}
+        (Verdict::Left(_), None, None) => {}
     }
 }
 

@@ -27,7 +27,7 @@ impl Drive<'_> {
         let limits = self.limits(step, expects_none, &sent.method);
         let id = sent.id.clone();
         let session = pending.session.clone();
-        let cancel = self.times.cancel;
+        let (cancel, request) = (self.times.cancel, self.times.request);
         let mut cancelled_since: Option<Instant> = None;
         let answered = self
             .connection
@@ -35,7 +35,8 @@ impl Drive<'_> {
                 if let Some(answer) = connection.progress_mut().take_answer(&id) {
                     return Some(Some(answer));
                 }
-                // A cancelled turn has less time; the wait ends with nothing.
+                // A cancelled turn has less time, as long as nothing comes; the wait ends with nothing. How long a turn takes
+                // to end that goes on after its cancel is CANCEL-04's.
                 let cancelled = session
                     .as_deref()
                     .and_then(|session| connection.talk().session(session))
@@ -47,8 +48,10 @@ impl Drive<'_> {
                     });
                 if cancelled {
                     let since = *cancelled_since.get_or_insert_with(Instant::now);
-                    connection.wake_at(since + cancel);
-                    return (since.elapsed() >= cancel).then_some(None);
+                    let silent = since.max(connection.last_sign());
+                    connection.wake_at(silent + cancel);
+                    let over = silent.elapsed() >= cancel || since.elapsed() >= request;
+                    return over.then_some(None);
                 }
                 None
             })

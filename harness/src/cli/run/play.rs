@@ -8,12 +8,8 @@ use super::arrival::Arrival;
 use super::plan::Plan;
 use super::progress::Progress;
 use crate::agent::{self, Home};
-use crate::profile::Consent;
 use crate::report::Paint;
-use crate::rules::Judgement;
-use crate::scenario::file::Scenario;
-use crate::scenario::{self, Outcome, Reached, Status};
-use crate::spec::Catalogue;
+use crate::scenario::{self, Outcome, Reached};
 use crate::verdict::{Blocked, Blocker};
 
 /// How many scenarios without an answer are enough to give an agent up that has never answered.
@@ -59,11 +55,7 @@ async fn all(plan: &Plan, progress: &Progress) -> Played {
     let playing = futures::stream::iter(plan.scenarios.iter().enumerate())
         .map(|(place, scenario)| async move {
             progress.started(&scenario.id);
-            let outcome = match withheld(scenario, &plan.setup.profile.allow) {
-                Some(outcome) => outcome,
-                None => scenario::run(scenario, &plan.setup).await,
-            };
-            (place, outcome)
+            (place, scenario::run(scenario, &plan.setup).await)
         })
         .buffer_unordered(plan.jobs);
     let mut playing = pin!(playing);
@@ -108,38 +100,4 @@ fn no_agent(plan: &Plan, why: String, outcome: &Outcome) -> Blocked {
         why,
         advice,
     }
-}
-
-/// A scenario that its operator has not allowed is not run.
-fn withheld(scenario: &Scenario, allowed: &[Consent]) -> Option<Outcome> {
-    let missing = scenario
-        .allow
-        .iter()
-        .find(|consent| !allowed.contains(consent))?;
-    let word = Consent::WORDS
-        .iter()
-        .find(|(_, consent)| consent == missing)
-        .map_or("", |(word, _)| word);
-    let why = format!(
-        "not run without consent: put `allow = [\"{word}\"]` into a profile or into `harness.toml`"
-    );
-    let mut judgement = Judgement::new();
-    for id in &scenario.covers {
-        if let Some(requirement) = Catalogue::v1().get(id) {
-            judgement.inconclusive(&requirement.id, why.clone());
-        }
-    }
-    Some(Outcome {
-        id: scenario.id.clone(),
-        status: Status::Inconclusive,
-        why: vec![why],
-        seconds: 0.0,
-        trace: None,
-        judgement,
-        handshake: None,
-        reached: Reached::Conversation,
-        stderr: Vec::new(),
-        ending: None,
-        fault: None,
-    })
 }

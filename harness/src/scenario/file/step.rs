@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Expect;
+use super::{Expect, Placeholder};
 use crate::source::Position;
 
 /// One step.
@@ -149,6 +149,17 @@ impl Action {
             Self::Signal(_) => "signal",
             Self::Write { .. } => "write",
         }
+    }
+
+    /// Whether it holds the placeholder for a slash command that the agent has announced.
+    #[must_use]
+    pub fn asks_for_a_command(&self) -> bool {
+        let mut asked = false;
+        let _ = self.fill(&mut |placeholder| {
+            asked |= *placeholder == Placeholder::Command;
+            Some(Value::Null)
+        });
+        asked
     }
 
     /// Whether it sends a request, which is answered.
