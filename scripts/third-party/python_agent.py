@@ -45,12 +45,16 @@ class EchoAgent(acp.Agent):
         if session_id in self.turns:
             raise acp.RequestError.invalid_request({"sessionId": "a turn is under way"})
         turn = self.turns[session_id] = asyncio.create_task(self.turn(session_id, prompt))
+        # Only a cancel of the client ends the turn as cancelled. Where the package cancels this
+        # coroutine, because stdin was closed, nobody waits for an answer and none may be made.
         try:
-            await turn
-        except asyncio.CancelledError:
-            return acp.PromptResponse(stop_reason="cancelled")
+            await asyncio.wait([turn])
         finally:
+            turn.cancel()
             del self.turns[session_id]
+        if turn.cancelled():
+            return acp.PromptResponse(stop_reason="cancelled")
+        turn.result()
         return acp.PromptResponse(stop_reason="end_turn")
 
     async def cancel(self, session_id, **_):
@@ -74,6 +78,8 @@ class EchoAgent(acp.Agent):
         try:
             answer = await self.client.request_permission(session, ask, OPTIONS)
             if answer.outcome.outcome == "selected" and answer.outcome.option_id == "yes":
+                running = acp.update_tool_call(call, status="in_progress")
+                await self.client.session_update(session, running)
                 path.write_text(text, encoding="utf-8")
                 status = "completed"
         finally:
