@@ -92,7 +92,7 @@ fn fits(shown: &[String], came: &[String]) -> bool {
     match shown.split_first() {
         None => came.is_empty(),
         Some((first, rest)) if first == "…" => {
-            (0..=came.len()).any(|skip| fits(rest, &came[skip..]))
+            (0..=came.len()).any(|skip| came.get(skip..).is_some_and(|tail| fits(rest, tail)))
         }
         Some((first, rest)) => came
             .split_first()

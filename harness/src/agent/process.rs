@@ -266,7 +266,6 @@ impl AgentProcess {
     /// # Errors
     /// When there is no such signal, or when the agent has exited.
     pub fn signal(&self, number: i32) -> io::Result<()> {
-        let signal = Signal::try_from(number)?;
         if !self.is_running() {
             return Err(nix::errno::Errno::ESRCH.into());
         }
@@ -274,6 +273,18 @@ impl AgentProcess {
         let _ = self
             .signals
             .send(Observed::now(Party::Harness, Body::Signal(number)));
+        self.signal_untold(number)
+    }
+
+    /// Like [`signal`](Self::signal), for a caller that writes the event down itself before.
+    ///
+    /// # Errors
+    /// When there is no such signal, or when the agent has exited.
+    pub fn signal_untold(&self, number: i32) -> io::Result<()> {
+        let signal = Signal::try_from(number)?;
+        if !self.is_running() {
+            return Err(nix::errno::Errno::ESRCH.into());
+        }
         self.trail.signal(signal)
     }
 

@@ -302,8 +302,10 @@ impl Connection {
 
     /// Sends a signal to the agent.
     pub fn signal(&mut self, signal: i32) {
-        // The edge reports the signal itself, in its place before the exit that it causes.
-        let _ = self.agent.signal(signal);
+        // Written down here and now: the agent's answer to it may overtake what goes through the outbox.
+        self.record(Instant::now(), Party::Harness, Body::Signal(signal), None);
+        // An agent that has ended meanwhile needs none.
+        let _ = self.agent.signal_untold(signal);
     }
 
     /// Writes down that a request of ours was given up.
