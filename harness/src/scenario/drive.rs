@@ -175,9 +175,29 @@ impl<'a> Drive<'a> {
             self.step(step).await?;
         }
         if self.connection.is_alive() {
-            self.connection.listen(self.times.quiet).await;
+            self.connection.listen(self.last_quiet()).await;
         }
         Ok(())
+    }
+
+    /// How long to listen for what comes late. What follows a turn or a notification may take its time; after answers
+    /// alone a moment is enough, as every scenario with a turn listens for second answers to the same requests too.
+    fn last_quiet(&self) -> Duration {
+        let lasting = |step: &Step| {
+            matches!(
+                step.action,
+                Action::Prompt(_)
+                    | Action::Cancel(_)
+                    | Action::Notify { .. }
+                    | Action::CancelRequest(_)
+                    | Action::Send(_)
+            )
+        };
+        if self.scenario.steps.iter().any(lasting) {
+            self.times.quiet
+        } else {
+            self.times.quiet / 6
+        }
     }
 
     /// Once the handshake was made: is the scenario about this agent at all?
