@@ -275,10 +275,13 @@ impl<'a> Drive<'a> {
         }
         let done = match self.act(step).await {
             Ok(done) => done,
-            // A state that was not reached leaves nothing to do; another step may still be of use.
-            Err(Stop::Blocked(why))
-                if !step.implied && !matches!(step.action, Action::Until(_)) =>
+            // A state that was not reached leaves nothing to do, unless the scenario set a time after which it goes on.
+            Err(stop @ Stop::Blocked(_))
+                if matches!(step.action, Action::Until(_)) && step.within.is_none() =>
             {
+                return Err(stop);
+            }
+            Err(Stop::Blocked(why)) if !step.implied => {
                 self.leave_open(step, &why);
                 return Ok(());
             }

@@ -9,6 +9,9 @@ use super::file::{Action, Answer, Condition, Expect, Step, ToolState, Until};
 use crate::client::{Connection, Limits, PumpEnd, Sent};
 use crate::wire::{Id, Message};
 
+/// How often it is looked whether a file is there.
+const FILE_LOOK: Duration = Duration::from_millis(20);
+
 impl Drive<'_> {
     /// Awaits the answer of a request.
     pub(super) async fn finish(&mut self, step: &Step, pending: Pending) -> Done {
@@ -121,9 +124,20 @@ impl Drive<'_> {
             session.is_none_or(|session| connection.talk().turn(session).is_some())
         };
         let began_in_turn = turn_open(&self.connection);
+        let file = match until {
+            Until::File(path) => Some(self.workspace.join(path)),
+            _ => None,
+        };
         let met = self
             .connection
             .pump(limits, |connection| {
+                if let Some(file) = &file {
+                    if file.exists() {
+                        return Some(true);
+                    }
+                    // Nobody tells when a file comes to be.
+                    connection.wake_at(Instant::now() + FILE_LOOK);
+                }
                 if is_met(connection, until, session) {
                     return Some(true);
                 }
@@ -206,6 +220,7 @@ fn is_met(connection: &Connection, until: &Until, session: Option<&str>) -> bool
             .any(|ask| session.is_none_or(|session| ask.session == session)),
         Until::Held => connection.model().is_some_and(|model| model.holding),
         Until::Request(method) => progress.called(method) > 0,
+        Until::File(_) => false,
     }
 }
 
@@ -230,5 +245,6 @@ fn words_of(until: &Until) -> String {
         Until::Permission => "a permission request".to_owned(),
         Until::Held => "a request to the model".to_owned(),
         Until::Request(method) => format!("a request `{method}`"),
+        Until::File(path) => format!("a file `{path}`"),
     }
 }

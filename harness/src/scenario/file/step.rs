@@ -248,6 +248,8 @@ pub enum Until {
     Held,
     /// The agent sent a request of that method.
     Request(String),
+    /// A file of the session's folder is there: relative to it, never out of it.
+    File(String),
 }
 
 /// The state of a tool call.

@@ -337,7 +337,15 @@ fn raw(field: &Field<'_>) -> Result<RawInput, Problem> {
 }
 
 fn until(field: &Field<'_>) -> Result<Until, Problem> {
-    const STATES: [&str; 6] = ["text", "update", "tool", "permission", "held", "request"];
+    const STATES: [&str; 7] = [
+        "text",
+        "update",
+        "tool",
+        "permission",
+        "held",
+        "request",
+        "file",
+    ];
     let table = field.table(&STATES)?;
     let mut states = table.fields();
     let (Some(state), None) = (states.next(), states.next()) else {
@@ -352,6 +360,7 @@ fn until(field: &Field<'_>) -> Result<Until, Problem> {
         "tool" => Until::Tool(state.word(&TOOL_STATES)?),
         "permission" => state.on().map(|()| Until::Permission)?,
         "held" => state.on().map(|()| Until::Held)?,
+        "file" => Until::File(inside(&state, state.filled()?)?),
         _ => Until::Request(state.filled()?.to_owned()),
     })
 }
