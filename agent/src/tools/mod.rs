@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     fn call(name: &str, arguments: Value) -> Invocation {
-        Invocation::new(name, &arguments, Path::new("/work"))
+        Invocation::new(name, &arguments, Path::new("/project"))
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_relative_path_is_shown_absolute() {
         let read = call("read_file", json!({"path": "./src//a.rs"}));
-        assert_eq!(read.path.unwrap(), Path::new("/work/src/a.rs"));
+        assert_eq!(read.path.unwrap(), Path::new("/project/src/a.rs"));
         assert_eq!(read.title, "read_file: ./src//a.rs");
         assert_eq!(
             call("bash", json!({"command": "ls", "path": "x"})).path,

@@ -237,7 +237,7 @@ mod tests {
             r#"
             > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
             < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}}
-            > {"id":1,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}
+            > {"id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
             < {"id":1,"error":{"code":-32000,"message":"log in"}}
             "#,
         );

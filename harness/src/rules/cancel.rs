@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn content_that_a_load_replays_after_a_cancelled_turn_is_not_late() {
-        let load = r#"> {"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}}"#;
+        let load = r#"> {"id":3,"method":"session/load","params":{"sessionId":"s1","cwd":"/project","mcpServers":[]}}"#;
         let loaded = r#"< {"id":3,"result":{}}"#;
         let it = after_prompt(&[CANCEL, CANCELLED, load, CHUNK, loaded]);
         assert!(!failures(&it).iter().any(|id| id.starts_with("CANCEL")));

@@ -206,7 +206,7 @@ mod tests {
             r#"
             > {{"id":0,"method":"initialize","params":{{"protocolVersion":1,"clientCapabilities":{{"fs":{fs}}}}}}}
             < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
-            > {{"id":1,"method":"session/new","params":{{"cwd":"/work","mcpServers":[]}}}}
+            > {{"id":1,"method":"session/new","params":{{"cwd":"/project","mcpServers":[]}}}}
             < {{"id":1,"result":{{"sessionId":"s1"}}}}
             > {{"id":2,"method":"session/prompt","params":{{"sessionId":"s1","prompt":[]}}}}
             {call}
@@ -219,7 +219,7 @@ mod tests {
     fn what_was_offered_may_be_called() {
         let judgement = after_opening(&format!(
             "{}\n{}",
-            call(READ, "s1", r#""path":"/work/a","line":1"#),
+            call(READ, "s1", r#""path":"/project/a","line":1"#),
             call(WRITE, "s1", r#""path":"C:\\work\\a","content":"""#)
                 .replace("\"id\":0", "\"id\":1")
         ));
@@ -235,8 +235,8 @@ mod tests {
 
     #[test]
     fn what_was_not_offered_may_not() {
-        let read = call(READ, "s1", r#""path":"/work/a""#);
-        let write = call(WRITE, "s1", r#""path":"/work/a","content":"""#);
+        let read = call(READ, "s1", r#""path":"/project/a""#);
+        let write = call(WRITE, "s1", r#""path":"/project/a","content":"""#);
         for fs in [
             "{}",
             "null",
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn relative_paths_fail() {
-        for path in ["a.txt", "~/a", "file:///work/a", ""] {
+        for path in ["a.txt", "~/a", "file:///project/a", ""] {
             let judgement = after_opening(&call(READ, "s1", &format!(r#""path":"{path}""#)));
             assert_eq!(
                 of_area(&judgement),
@@ -278,12 +278,12 @@ mod tests {
 
     #[test]
     fn line_zero_fails_and_limit_zero_is_noted() {
-        let zero = after_opening(&call(READ, "s1", r#""path":"/work/a","line":0"#));
+        let zero = after_opening(&call(READ, "s1", r#""path":"/project/a","line":0"#));
         assert_eq!(of_area(&zero), [(LINE, 4, "/params/line".to_owned())]);
         let none = after_opening(&call(
             READ,
             "s1",
-            r#""path":"/work/a","line":null,"limit":0"#,
+            r#""path":"/project/a","line":null,"limit":0"#,
         ));
         assert!(of_area(&none).is_empty());
         assert_eq!(none.get(LINE).unwrap().notes.len(), 1);
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_number_is_a_matter_of_shape() {
-        let judgement = after_opening(&call(READ, "s1", r#""path":"/work/a","line":-1"#));
+        let judgement = after_opening(&call(READ, "s1", r#""path":"/project/a","line":-1"#));
         assert!(of_area(&judgement).is_empty());
         assert!(
             failed(&judgement)
@@ -302,8 +302,8 @@ mod tests {
 
     #[test]
     fn the_session_must_be_alive() {
-        let read = call(READ, "s1", r#""path":"/work/a""#);
-        let ghost = call(READ, "ghost", r#""path":"/work/a""#);
+        let read = call(READ, "s1", r#""path":"/project/a""#);
+        let ghost = call(READ, "ghost", r#""path":"/project/a""#);
         assert_eq!(
             failed(&after_opening(&ghost)),
             [
@@ -325,8 +325,8 @@ mod tests {
     #[test]
     fn a_session_that_was_loaded_again_is_alive() {
         let judgement = after_opening(&format!(
-            "> {{\"id\":2,\"method\":\"session/close\",\"params\":{{\"sessionId\":\"s1\"}}}}\n< {{\"id\":2,\"result\":{{}}}}\nwait 1\n> {{\"id\":3,\"method\":\"session/load\",\"params\":{{\"sessionId\":\"s1\",\"cwd\":\"/work\",\"mcpServers\":[]}}}}\n{}",
-            call(READ, "s1", r#""path":"/work/a""#)
+            "> {{\"id\":2,\"method\":\"session/close\",\"params\":{{\"sessionId\":\"s1\"}}}}\n< {{\"id\":2,\"result\":{{}}}}\nwait 1\n> {{\"id\":3,\"method\":\"session/load\",\"params\":{{\"sessionId\":\"s1\",\"cwd\":\"/project\",\"mcpServers\":[]}}}}\n{}",
+            call(READ, "s1", r#""path":"/project/a""#)
         ));
         assert!(of_area(&judgement).is_empty());
     }

@@ -192,7 +192,7 @@ mod tests {
     fn session(modes: &str, rest: &str) -> Judgement {
         judged(&format!(
             r#"{INITIALIZED}
-            > {{"id":1,"method":"session/new","params":{{"cwd":"/work","mcpServers":[]}}}}
+            > {{"id":1,"method":"session/new","params":{{"cwd":"/project","mcpServers":[]}}}}
             < {{"id":1,"result":{{"sessionId":"s1","modes":{modes}}}}}
             {rest}"#
         ))
@@ -265,7 +265,7 @@ mod tests {
         let load = |mode: &str| {
             judged(&format!(
                 r#"{INITIALIZED}
-                > {{"id":1,"method":"session/load","params":{{"sessionId":"s1","cwd":"/work","mcpServers":[]}}}}
+                > {{"id":1,"method":"session/load","params":{{"sessionId":"s1","cwd":"/project","mcpServers":[]}}}}
                 {}
                 < {{"id":1,"result":{{"modes":{SOUND}}}}}"#,
                 update("s1", mode)

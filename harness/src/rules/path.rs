@@ -56,11 +56,11 @@ mod tests {
 
     #[test]
     fn dots_are_followed_and_names_are_whole() {
-        assert!(is_within("/work/a/../b", "/work/"));
-        assert!(is_within("/work", "/work"));
-        assert!(!is_within("/work/../etc/passwd", "/work"));
-        assert!(!is_within("/workshop/a", "/work"));
-        assert!(is_within("C:\\Work\\a", "c:/work"));
+        assert!(is_within("/project/a/../b", "/project/"));
+        assert!(is_within("/project", "/project"));
+        assert!(!is_within("/project/../etc/passwd", "/project"));
+        assert!(!is_within("/workshop/a", "/project"));
+        assert!(is_within("C:\\Work\\a", "c:/project"));
         assert!(is_within("/private/var/x/a", "/var/x"));
     }
 }

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_null_result_is_a_matter_of_practice_where_nothing_is_required() {
         let judgement = after_opening(
-            r#"> {"id":2,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}}
+            r#"> {"id":2,"method":"session/load","params":{"sessionId":"s1","cwd":"/project","mcpServers":[]}}
                < {"id":2,"result":null}
                > {"id":3,"method":"session/close","params":{"sessionId":"s1"}}
                < {"id":3,"result":null}"#,
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn an_object_as_result_of_a_load_passes() {
         let judgement = after_opening(
-            r#"> {"id":2,"method":"session/load","params":{"sessionId":"s1","cwd":"/work","mcpServers":[]}}
+            r#"> {"id":2,"method":"session/load","params":{"sessionId":"s1","cwd":"/project","mcpServers":[]}}
                < {"id":2,"result":{}}"#,
         );
         assert_eq!(failed(&judgement), []);

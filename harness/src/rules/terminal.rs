@@ -315,7 +315,7 @@ mod tests {
             r#"
             > {{"id":0,"method":"initialize","params":{{"protocolVersion":1,"clientCapabilities":{capabilities}}}}}
             < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
-            > {{"id":1,"method":"session/new","params":{{"cwd":"/work","mcpServers":[]}}}}
+            > {{"id":1,"method":"session/new","params":{{"cwd":"/project","mcpServers":[]}}}}
             < {{"id":1,"result":{{"sessionId":"s1"}}}}
             > {{"id":2,"method":"session/prompt","params":{{"sessionId":"s1","prompt":[]}}}}
             {lines}
@@ -335,7 +335,7 @@ mod tests {
     }
 
     const CREATE: &str = r#"
-        < {"id":5,"method":"terminal/create","params":{"sessionId":"s1","command":"ls","cwd":"/work"}}
+        < {"id":5,"method":"terminal/create","params":{"sessionId":"s1","command":"ls","cwd":"/project"}}
         > {"id":5,"result":{"terminalId":"t1"}}
     "#;
     const WAIT: &str = r#"

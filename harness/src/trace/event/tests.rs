@@ -1,0 +1,95 @@
+//! Tests of `event`.
+
+use super::*;
+use proptest::prelude::*;
+
+fn back(body: Body) -> Body {
+    let event = Event::new(1.25, Party::Agent, body);
+    let line = event.to_line();
+    assert!(!line.contains('\n'), "{line}");
+    let again = Event::from_line(&line).unwrap();
+    assert_eq!(again.to_line(), line);
+    again.body
+}
+
+#[test]
+fn a_message_keeps_its_exact_text() {
+    let text = r#"{"b" : 0.10,  "a":1e2,"a":"\u0041\/\ud800" }"#;
+    let body = Body::of_line(text.as_bytes().to_vec(), false);
+    assert_eq!(
+        back(body),
+        Body::Message {
+            text: text.into(),
+            partial: false
+        }
+    );
+}
+
+#[test]
+fn white_space_or_a_carriage_return_around_a_message_makes_it_a_line() {
+    for text in [" {}", "{} ", "{}\r", "[]", "hello", ""] {
+        let body = Body::of_line(text.into(), true);
+        assert!(
+            matches!(&body, Body::Line { partial: true, .. }),
+            "{text:?}"
+        );
+        assert_eq!(back(body.clone()), body);
+    }
+}
+
+#[test]
+fn every_body_comes_back_as_it_was() {
+    let bodies = [
+        Body::Stderr(b"plain".to_vec()),
+        Body::Stderr(vec![b'a', 0xff]),
+        Body::Eof,
+        Body::Signal(15),
+        Body::Exit(Exit::Code(0)),
+        Body::Exit(Exit::Signal(9)),
+        Body::Left(vec!["12 sleep 60".into()]),
+        Body::Unanswered {
+            id: serde_json::json!("a"),
+            seconds: 30.0,
+        },
+        Body::Model(Exchange {
+            exchange: 1,
+            part: ExchangePart::Request {
+                path: "/v1/chat/completions".into(),
+                body: r#"{"a":1.0}"#.into(),
+                side: Some("title".into()),
+            },
+        }),
+        Body::Model(Exchange {
+            exchange: 1,
+            part: ExchangePart::Status(200),
+        }),
+        Body::Model(Exchange {
+            exchange: 1,
+            part: ExchangePart::Chunk("data: x\n\n".into()),
+        }),
+        Body::Model(Exchange {
+            exchange: 1,
+            part: ExchangePart::End(ExchangeEnd::Cut),
+        }),
+        Body::Other(serde_json::json!({"later": {"x": 1}})),
+    ];
+    for body in bodies {
+        assert_eq!(back(body.clone()), body);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_line_of_the_wire_comes_back_byte_by_byte(
+        bytes in proptest::collection::vec(any::<u8>().prop_filter("LF ends a line", |b| *b != b'\n'), 0..80),
+        partial: bool,
+    ) {
+        let body = Body::of_line(bytes, partial);
+        prop_assert_eq!(back(body.clone()), body);
+    }
+
+    #[test]
+    fn reading_any_text_as_an_event_does_not_panic(text: String) {
+        let _ = Event::from_line(&text);
+    }
+}
