@@ -114,6 +114,11 @@ fn job(
     }
     if method != Method::POST || !trimmed.ends_with("/chat/completions") {
         let message = format!("{method} {path} is not served here.");
+        shared.state.send_modify(|state| {
+            state
+                .unserved
+                .get_or_insert_with(|| format!("{method} {path}"));
+        });
         return Ok((
             error(StatusCode::NOT_FOUND, Some(&message)),
             Some("not served"),

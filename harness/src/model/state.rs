@@ -27,6 +27,8 @@ pub struct ModelState {
     pub hung_up: u64,
     /// Calls that could not be mapped to a tool of the agent.
     pub unmapped: Vec<Unmapped>,
+    /// The first method and path that an agent asked for and that is not served.
+    pub unserved: Option<String>,
     /// The exact bodies of the last turns asked (16 at most, 16 MiB at most but for the last one), oldest first.
     pub recent: VecDeque<Arc<str>>,
 }

@@ -351,20 +351,20 @@ fn both(moment: &Moment<'_>, result: &Value, options: Option<&Vec<Value>>, out: 
     let option = options
         .into_iter()
         .flatten()
-        .any(|option| option.get("category").and_then(Value::as_str) == Some("mode"));
+        .position(|option| option.get("category").and_then(Value::as_str) == Some("mode"));
     match (modes, option) {
-        (true, true) => out.pass(BOTH),
-        (false, false) => {
+        (true, Some(_)) => out.pass(BOTH),
+        (false, None) => {
             out.not_applicable(BOTH, "the session has neither modes nor an option for them");
         }
-        (true, false) => out.fail(
+        (true, None) => out.fail(
             BOTH,
             moment.at("/result/modes"),
             "the session has `modes` and no option of the category `mode`, where both should be sent",
         ),
-        (false, true) => out.fail(
+        (false, Some(place)) => out.fail(
             BOTH,
-            moment.at("/result/configOptions"),
+            moment.at(format!("/result/configOptions/{place}/category")),
             "the session has an option of the category `mode` and no `modes`, where both should be sent",
         ),
     }

@@ -59,8 +59,8 @@ mod tests {
         assert!(is_within("/project/a/../b", "/project/"));
         assert!(is_within("/project", "/project"));
         assert!(!is_within("/project/../etc/passwd", "/project"));
-        assert!(!is_within("/workshop/a", "/project"));
-        assert!(is_within("C:\\Work\\a", "c:/project"));
+        assert!(!is_within("/projects/a", "/project"));
+        assert!(is_within("C:\\Project\\a", "c:/project"));
         assert!(is_within("/private/var/x/a", "/var/x"));
     }
 }

@@ -50,6 +50,9 @@ impl Drive<'_> {
                         step.session
                     )));
                 }
+                if let (Action::Prompt(_), Some(session), None) = (action, &session, &step.probe) {
+                    self.await_cancelled_turns(session).await;
+                }
                 if matches!(action, Action::New { .. }) {
                     self.log_in().await;
                 }

@@ -374,11 +374,14 @@ impl<'a> Drive<'a> {
         match &model {
             None => need(needs.model, false, "there is no scripted model"),
             Some(model) => {
-                need(
-                    needs.model,
-                    model.used > 0,
-                    "the agent never asked the scripted model",
-                );
+                let why = match &model.unserved {
+                    Some(path) => format!(
+                        "the agent asked the scripted model for {}, which is not served (only chat completions are)",
+                        quote(path)
+                    ),
+                    None => "the agent never asked the scripted model".to_owned(),
+                };
+                need(needs.model, model.used > 0, &why);
                 for unmapped in &model.unmapped {
                     unmet.push(format!(
                         "{} (the agent offers {})",

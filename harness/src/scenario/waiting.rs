@@ -94,6 +94,24 @@ impl Drive<'_> {
         done
     }
 
+    /// A client sends no further prompt while a turn that it cancelled has not ended: waits for that, as long as a cancelled
+    /// turn is waited for.
+    pub(super) async fn await_cancelled_turns(&mut self, session: &str) {
+        let limits = Limits {
+            silence: self.times.cancel,
+            total: self.times.request,
+        };
+        let ended = |connection: &Connection| {
+            let turns = connection.talk().session(session).map(|known| &known.turns);
+            turns.is_none_or(|turns| turns.iter().all(|turn| turn.cancelled.is_none()))
+        };
+        // Whether it ended is judged by what the next prompt shows.
+        let _ = self
+            .connection
+            .pump(limits, |connection| ended(connection).then_some(()))
+            .await;
+    }
+
     /// How long an answer is waited for. Until the agent has said anything at all it is still starting.
     pub(super) fn limits(&self, step: &Step, expects_none: bool, method: &str) -> Limits {
         let starting = self.connection.progress().messages() == 0;

@@ -19,7 +19,7 @@ pub(super) fn default_jobs(memory_mb: Option<u64>) -> usize {
 /// Scenarios mostly wait, so there are several to a core; heavy agents compute while they start. Half of what is free is
 /// used at most.
 fn allowed(cores: usize, memory_mb: u64, free_mb: Option<u64>) -> usize {
-    let by_cores = cores * if memory_mb <= SMALL_MB { 8 } else { 2 };
+    let by_cores = cores * if memory_mb <= SMALL_MB { 12 } else { 2 };
     let by_memory = free_mb.map_or(usize::MAX, |free| {
         usize::try_from(free / 2 / memory_mb.max(1)).unwrap_or(usize::MAX)
     });
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn cores_and_memory_bound_what_runs_side_by_side() {
-        assert_eq!(allowed(2, 30, Some(16_000)), 16);
+        assert_eq!(allowed(2, 30, Some(16_000)), 24);
         assert_eq!(allowed(2, 800, Some(16_000)), 4);
         assert_eq!(allowed(8, 800, Some(4_000)), 2);
         assert_eq!(allowed(8, 800, Some(100)), 1);

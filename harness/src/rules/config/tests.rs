@@ -180,7 +180,7 @@ fn modes_and_their_option_come_together() {
     );
     assert_eq!(
         failures(&session("{}", &options, "")),
-        one(BOTH, 3, "/result/configOptions")
+        one(BOTH, 3, "/result/configOptions/0/category")
     );
     let together = session("{}", &format!("{modes},{options}"), "");
     assert!(failures(&together).is_empty());

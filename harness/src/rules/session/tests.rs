@@ -133,13 +133,8 @@ fn ids_of_loads_and_of_the_time_before_are_no_faults() {
     let load = r#"> {"id":2,"method":"session/load","params":{"sessionId":"old","cwd":"/project","mcpServers":[]}}"#;
     assert!(ids(&after_opening(&format!("{load}\n{}", commands("old")))).is_empty());
     let refused = r#"< {"id":2,"error":{"code":-32002,"message":"no such session"}}"#;
-    assert!(
-        ids(&after_opening(&format!(
-            "{load}\n{refused}\n{}",
-            commands("old")
-        )))
-        .is_empty()
-    );
+    let judgement = after_opening(&format!("{load}\n{refused}\n{}", commands("old")));
+    assert_eq!(failed(&judgement), one(REFUSED, 6, "/params/sessionId"));
     let late = judge_all(false, &events(&commands("s1")));
     assert!(ids(&late).is_empty());
     assert_eq!(late.get(KNOWN).unwrap().inconclusive.len(), 1);
