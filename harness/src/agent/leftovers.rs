@@ -158,6 +158,7 @@ mod processes {
 
     use std::fs;
     use std::path::Path;
+    use std::sync::OnceLock;
 
     use super::super::marker::MARKER_VARIABLE;
     use super::{Leftover, shown};
@@ -179,9 +180,14 @@ mod processes {
                 let folder = entry.path();
                 let stat = Stat::read(&fs::read(folder.join("stat")).ok()?)?;
                 let inside_group = group == Some(stat.group);
+                // What is older than the harness is none of its agents; most of a machine is.
+                let older = stat
+                    .started
+                    .zip(own_start())
+                    .is_some_and(|(it, own)| it < own);
                 let ours = inside_group
                     || group == Some(stat.session)
-                    || is_marked(&folder, mark.as_bytes());
+                    || (!older && is_marked(&folder, mark.as_bytes()));
                 (ours && !stat.dead).then(|| Leftover {
                     pid,
                     command: command(&folder),
@@ -197,10 +203,19 @@ mod processes {
         pub(super) dead: bool,
         pub(super) group: i32,
         pub(super) session: i32,
+        /// When it was started, in ticks since the machine was.
+        pub(super) started: Option<u64>,
+    }
+
+    /// When the harness was started.
+    fn own_start() -> Option<u64> {
+        static START: OnceLock<Option<u64>> = OnceLock::new();
+        *START.get_or_init(|| Stat::read(&fs::read("/proc/self/stat").ok()?)?.started)
     }
 
     impl Stat {
-        /// Reads `pid (name) state parent group session …`; the name may hold spaces, brackets and any byte.
+        /// Reads `pid (name) state parent group session … started …`, the start being the 22nd field; the name may hold
+        /// spaces, brackets and any byte.
         pub(super) fn read(bytes: &[u8]) -> Option<Self> {
             let end = bytes.iter().rposition(|byte| *byte == b')')?;
             let rest = std::str::from_utf8(bytes.get(end + 1..)?).ok()?;
@@ -211,6 +226,7 @@ mod processes {
                 dead: matches!(state, "Z" | "X" | "x"),
                 group: fields.next()?.parse().ok()?,
                 session: fields.next()?.parse().ok()?,
+                started: fields.nth(15).and_then(|field| field.parse().ok()),
             })
         }
     }

@@ -501,3 +501,6 @@ pub(super) fn quote(text: &str) -> String {
     out.push('"');
     out
 }
+
+#[cfg(test)]
+mod tests;
