@@ -1,6 +1,6 @@
 //! The state of a conversation as far as its events tell: the handshake, what is open, sessions and turns.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
 
@@ -36,6 +36,8 @@ pub struct Conversation {
     /// The first line of the client that is no well-formed message alone on its line, as after such input no text says
     /// that the agent must go on (JSONRPC-18 and JSONRPC-19 observe, INTEROP-06 judges).
     pub malformed: Option<u64>,
+    /// The events of requests whose answer came under an id of another type, such as `"1"` for `1` (JSONRPC-03).
+    pub misaddressed: HashSet<u64>,
     open: [HashMap<Id, VecDeque<Open>>; 2],
     answered: HashMap<Id, u64>,
     sessions: HashMap<String, Session>,

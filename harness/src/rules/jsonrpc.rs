@@ -398,6 +398,9 @@ pub(super) fn excuse(talk: &Conversation, open: &Open) -> Option<&'static str> {
     if talk.end.is_over() {
         return Some("a request was sent to an agent that had ended, or ended at the time");
     }
+    if talk.misaddressed.contains(&open.event) {
+        return Some("an answer to a request came under an id of another type");
+    }
     if let Some(why) = after_malformed(talk, open) {
         return Some(why);
     }
@@ -545,21 +548,13 @@ fn outcome(moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
 
 /// Says that the id exists with another JSON type.
 fn other_type(talk: &Conversation, id: &Id) -> String {
-    let twin = match id {
-        Id::Integer(number) => Id::Text(number.to_string()),
-        Id::Text(text) => match text.parse() {
-            Ok(number) => Id::Integer(number),
-            Err(_) => return String::new(),
-        },
-        Id::Null | Id::Illegal(_) => return String::new(),
-    };
-    match talk.client_request(&twin) {
-        Some(open) => format!(
-            " ({} with id {twin} is open, but a number and a string are two ids)",
-            open.method
-        ),
-        None => String::new(),
-    }
+    let open = id.twin().and_then(|twin| talk.client_request(&twin));
+    open.map_or_else(String::new, |open| {
+        format!(
+            " ({} with id {} is open, but a number and a string are two ids)",
+            open.method, open.id
+        )
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,21 @@ use super::{Conversation, Judgement, Moment, Place, areas};
 use crate::spec::{Catalogue, Truth};
 use crate::trace::Event;
 
+/// Requirements that fail by what was not seen. Where a line of the agent could not be read, that line is the failure, and
+/// what it may have held is not missed as well.
+const BY_ABSENCE: [&str; 10] = [
+    "PROMPT-05",
+    "PROMPT-06",
+    "TOOLCALL-01",
+    "TOOLCALL-05",
+    "TOOLCALL-06",
+    "TOOLCALL-07",
+    "TERMINAL-04",
+    "PLAN-03",
+    "INTEROP-08",
+    "INTEROP-11",
+];
+
 /// Code that judges a trace against requirements. One per area.
 pub trait Rule: Send {
     /// The ids of the requirements that this rule judges; it reports on no others.
@@ -37,7 +52,12 @@ impl Out<'_> {
 
     /// The requirement was seen not to hold; `message` is one sentence: what was seen, what was expected.
     pub fn fail(&mut self, id: &'static str, place: Place, message: impl Into<String>) {
-        if self.applies(id) {
+        if self.talk.unread.is_some() && BY_ABSENCE.contains(&id) {
+            self.inconclusive(
+                id,
+                "what is missing may stand in a line that holds no single message",
+            );
+        } else if self.applies(id) {
             self.judgement.fail(id, Some(place), message.into());
         }
     }

@@ -74,6 +74,9 @@ impl Drive<'_> {
             Ok(expect) => expect,
             Err(missing) => return Verdict::Open(unknown(&missing)),
         };
+        if let Some(why) = self.only_unanswered(step, &expect, done) {
+            return Verdict::Open(why);
+        }
         for condition in &expect.conditions {
             match condition {
                 Condition::Left(count) => return Verdict::Left(*count),
@@ -117,6 +120,16 @@ impl Drive<'_> {
             }
         }
         Verdict::Held
+    }
+
+    /// An `initialize` without an answer is INIT-01's failure, or TRANSPORT-05's where nothing came at all; whatever else
+    /// was to be seen in the answer is not missed as well.
+    fn only_unanswered(&self, step: &Step, expect: &Expect, done: &Done) -> Option<String> {
+        let about = |id: &str| expect.covers.iter().any(|cover| cover == id);
+        let unanswered = matches!(step.action, Action::Initialize(_)) && done.missing.is_some();
+        let silent = self.connection.progress().messages() == 0;
+        (unanswered && !about("INIT-01") && !(silent && about("TRANSPORT-05")))
+            .then(|| "initialize was not answered".to_owned())
     }
 
     pub(super) async fn exits(&mut self, within: Option<f64>, codes: &[i64]) -> Result<(), Miss> {

@@ -33,6 +33,15 @@ impl Id {
         }
     }
 
+    /// The id that reads the same but is of the other type: `"1"` for `1`, and the other way round.
+    pub fn twin(&self) -> Option<Self> {
+        match self {
+            Self::Integer(integer) => Some(Self::Text(integer.to_string())),
+            Self::Text(text) => text.parse().ok().map(Self::Integer),
+            Self::Null | Self::Illegal(_) => None,
+        }
+    }
+
     /// Whether the schema's `RequestId` allows it (JSONRPC-07).
     pub fn is_legal(&self) -> bool {
         !matches!(self, Self::Illegal(_))

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::open::{rounded, take};
+use super::open::{rounded, take, under_another_type};
 use super::{Change, Conversation, Handshake, Open, Origin, Session, Turn};
 use crate::rules::Update;
 use crate::rules::calls::{CallStep, consent_of};
@@ -265,13 +265,19 @@ impl Conversation {
             take(&mut self.open[0], &rounded)
         });
         let Some(open) = taken else {
+            if let Some(open) = under_another_type(&self.open[0], id) {
+                self.misaddressed.insert(open.event);
+            }
             return Change {
                 answered_before: self.answered.contains_key(id),
                 ..Change::default()
             };
         };
         self.answered.insert(id.clone(), index);
-        let result = message.result().filter(|_| message.error().is_none());
+        // An answer with both is JSONRPC-02's; what its result says was said all the same.
+        let result = message
+            .result()
+            .filter(|result| message.error().is_none() || result.is_object());
         let mut change = Change::default();
         match open.method.as_str() {
             "initialize" => {

@@ -77,3 +77,11 @@ pub(super) fn rounded(open: &HashMap<Id, VecDeque<Open>>, id: &Id) -> Option<Id>
     let is_it = |other: &&Id| matches!(other, Id::Integer(integer) if integer.unsigned_abs() > EXACT && *integer as f64 == double);
     open.keys().find(is_it).cloned()
 }
+
+/// The open request whose id reads the same as this one but is of another type.
+pub(super) fn under_another_type<'a>(
+    open: &'a HashMap<Id, VecDeque<Open>>,
+    id: &Id,
+) -> Option<&'a Open> {
+    open.get(&id.twin()?)?.front()
+}

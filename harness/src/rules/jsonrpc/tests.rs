@@ -315,3 +315,38 @@ fn an_id_beyond_what_a_double_holds_may_come_back_rounded() {
         "#;
     assert_eq!(failures(lines).len(), 1);
 }
+
+#[test]
+fn an_answer_under_an_id_of_another_type_is_one_failure() {
+    let lines = r#"
+        > {"id":5,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
+        < {"id":"5","result":{"sessionId":"s2"}}
+        unanswered 5
+    "#;
+    assert_eq!(failures(lines), one(KNOWN_ID, 5, "/id"));
+}
+
+#[test]
+fn what_an_unreadable_line_may_have_held_is_not_missed_as_well() {
+    let lines = r#"
+        > {"id":5,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hi"}]}}
+        < {"method":"session/update",
+        < "params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}}
+        < {"id":5,"result":{"stopReason":"end_turn"}}
+    "#;
+    let ids: Vec<&str> = failures(lines).iter().map(|failure| failure.0).collect();
+    assert_eq!(ids, ["TRANSPORT-03"]);
+}
+
+#[test]
+fn a_result_beside_an_error_still_opens_the_session() {
+    let lines = r#"
+        > {"id":5,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
+        < {"id":5,"result":{"sessionId":"s2"},"error":{"code":-32603,"message":"no"}}
+        > {"id":6,"method":"session/prompt","params":{"sessionId":"s2","prompt":[{"type":"text","text":"hi"}]}}
+        < {"method":"session/update","params":{"sessionId":"s2","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}}
+        < {"id":6,"result":{"stopReason":"end_turn"}}
+    "#;
+    let ids: Vec<&str> = failures(lines).iter().map(|failure| failure.0).collect();
+    assert_eq!(ids, [OUTCOME]);
+}
