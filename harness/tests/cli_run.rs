@@ -136,6 +136,38 @@ fn an_agent_that_never_answers_is_one_sentence_and_exit_code_3() {
 }
 
 #[test]
+fn an_agent_that_asks_on_and_reads_nothing_does_not_hold_up_the_harness() {
+    let harness = Harness::new();
+    let words = [
+        "--agent",
+        &agent("asks-on"),
+        "--only",
+        "prompt/hello",
+        "--timeout",
+        "1",
+        "-q",
+    ];
+    let began = std::time::Instant::now();
+    let run = harness.run(&words);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stdout.contains("JSONRPC-04"), "{}", run.stdout);
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}
+
+#[test]
+fn folders_that_cannot_be_written_to_are_usage_and_no_fault_of_the_harness() {
+    let harness = Harness::new();
+    let output = harness
+        .command(&["run", "--agent", "bob", "--only", "prompt/hello"])
+        .env("TMPDIR", "/no/such/folder")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("set TMPDIR"), "{text}");
+}
+
+#[test]
 fn the_last_lines_of_stderr_and_what_may_help_are_told() {
     let run = Harness::new().run(&["--agent", &agent("quits")]);
     assert!(

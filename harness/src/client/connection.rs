@@ -7,12 +7,16 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use super::log::{Log, TraceFile};
+use super::unsent::Unsent;
 use super::{Answers, Ask, Asking, Outgoing, PermissionChoice, Progress, Reply};
 use crate::agent::{AgentProcess, Ending, Patience};
 use crate::model::ModelState;
 use crate::rules::{Conversation, Judgement};
 use crate::trace::{Body, Observed, Party};
 use crate::wire::{Id, Message, Reading};
+
+/// How soon it is tried again to hand over what the agent did not take.
+const HAND_OVER_AGAIN: Duration = Duration::from_millis(10);
 
 /// How long to wait for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +90,7 @@ pub struct Connection {
     not_offered: Vec<&'static str>,
     next_id: i64,
     wake: Option<Instant>,
+    unsent: Unsent,
     last_sign: Instant,
     stdout_closed: bool,
     exited: bool,
@@ -112,6 +117,7 @@ impl Connection {
             not_offered: Vec::new(),
             next_id: 0,
             wake: None,
+            unsent: Unsent::default(),
             last_sign: began,
             stdout_closed: false,
             exited: false,
@@ -214,7 +220,7 @@ impl Connection {
         let event = self.record_line(line.clone(), false, probe);
         let mut bytes = line;
         bytes.push(b'\n');
-        self.agent.write(bytes).await;
+        self.write(bytes);
         event
     }
 
@@ -227,7 +233,7 @@ impl Connection {
             bytes.push(b'\n');
             event = self.record_line(line, false, probe);
         }
-        self.agent.write(bytes).await;
+        self.write(bytes);
         event
     }
 
@@ -243,7 +249,7 @@ impl Connection {
     /// Sends bytes that no newline follows.
     pub async fn send_partial(&mut self, bytes: Vec<u8>, probe: Option<&str>) -> u64 {
         let event = self.record_line(bytes.clone(), true, probe);
-        self.agent.write(bytes).await;
+        self.write(bytes);
         event
     }
 
@@ -386,8 +392,38 @@ impl Connection {
         }
     }
 
+    /// Hands bytes to the agent's stdin without waiting: an agent that does not read must not keep the harness from
+    /// reading.
+    fn write(&mut self, bytes: Vec<u8>) {
+        self.unsent.push(bytes);
+        self.hand_over();
+    }
+
+    fn hand_over(&mut self) {
+        while let Some(bytes) = self.unsent.pop() {
+            if let Err(bytes) = self.agent.try_write(bytes) {
+                self.unsent.put_back(bytes);
+                return;
+            }
+        }
+    }
+
     async fn next(&mut self, deadline: Instant) -> Next {
+        self.hand_over();
         let over = self.stdout_closed && self.exited;
+        if !self.unsent.is_empty() && !over {
+            let again = Instant::now() + HAND_OVER_AGAIN;
+            if again < deadline {
+                return match self.next_until(again, over).await {
+                    Next::TimeUp => Next::Model,
+                    next => next,
+                };
+            }
+        }
+        self.next_until(deadline, over).await
+    }
+
+    async fn next_until(&mut self, deadline: Instant, over: bool) -> Next {
         let time_up = tokio::time::sleep_until(deadline.into());
         let model = self.model.as_mut();
         let observed = tokio::select! {
@@ -429,6 +465,10 @@ impl Connection {
     }
 
     async fn answer(&mut self, event: u64, request: &Message) {
+        if self.unsent.is_full() {
+            // An agent that asks without end and reads nothing gets no further answers.
+            return;
+        }
         let Some(id) = request.members().get("id").cloned() else {
             return;
         };

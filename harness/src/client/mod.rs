@@ -6,6 +6,7 @@ mod files;
 mod log;
 mod outgoing;
 mod progress;
+mod unsent;
 
 pub use answers::{Answers, Asking, PermissionChoice, Reply};
 pub use connection::{Connection, Finished, Limits, PumpEnd, Sent};

@@ -229,7 +229,7 @@ fn late(moment: &Moment<'_>, out: &mut Out<'_>) {
             "CANCEL-03",
             moment.at("/params/update"),
             format!(
-                "a {} came {} after the answer to the cancelled turn (event {}), expected before it",
+                "the update {} came {} after the answer to the cancelled turn (event {}), expected before it",
                 update.kind,
                 gap.delay(moment.event.at),
                 gap.answer

@@ -395,7 +395,8 @@ pub(super) fn excuse(talk: &Conversation, open: &Open) -> Option<&'static str> {
     if talk.end.by_client() {
         return Some("the client ended the agent before a request was answered");
     }
-    if talk.end.is_over() {
+    // One that closes its stdout and lives on owes the answer all the same.
+    if talk.end.exited.is_some() {
         return Some("a request was sent to an agent that had ended, or ended at the time");
     }
     if talk.misaddressed.contains(&open.event) {

@@ -186,7 +186,7 @@ impl Prompts {
                     "PROMPT-09",
                     moment.at("/params/update"),
                     format!(
-                        "a {} came {} after the answer to the last prompt",
+                        "the update {} came {} after the answer to the last prompt",
                         update.kind,
                         gap.delay(moment.event.at)
                     ),
@@ -196,7 +196,7 @@ impl Prompts {
                         "INTEROP-02",
                         moment.at("/params/update"),
                         format!(
-                            "a {} came {} after the answer to the turn (event {}), expected before it",
+                            "the update {} came {} after the answer to the turn (event {}), expected before it",
                             update.kind,
                             gap.delay(moment.event.at),
                             gap.answer
@@ -214,7 +214,7 @@ impl Prompts {
                         "PROMPT-09",
                         moment.at("/params/update"),
                         format!(
-                            "a {} came while no prompt and no load was open",
+                            "the update {} came while no prompt and no load was open",
                             update.kind
                         ),
                     );

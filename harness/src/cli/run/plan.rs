@@ -69,6 +69,19 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
             folder.display()
         )
     })?;
+    // Found out before the run rather than in each scenario: whether the folders can be written to.
+    tempfile::tempfile_in(&keep).map_err(|error| {
+        format!(
+            "nothing can be written in `{}`: {error}; choose another folder with `--keep DIR`",
+            keep.display()
+        )
+    })?;
+    tempfile::tempdir().map_err(|error| {
+        format!(
+            "no fresh folder can be made in `{}`: {error}; set TMPDIR to a folder that can be written to",
+            std::env::temp_dir().display()
+        )
+    })?;
     let keep = std::path::absolute(&keep).unwrap_or(keep);
     for target in &arguments.report {
         if let Target::File(path) = target {

@@ -350,3 +350,14 @@ fn a_result_beside_an_error_still_opens_the_session() {
     let ids: Vec<&str> = failures(lines).iter().map(|failure| failure.0).collect();
     assert_eq!(ids, [OUTCOME]);
 }
+
+#[test]
+fn an_agent_that_closes_its_stdout_and_lives_on_owes_the_answer() {
+    let lines = r#"
+        > {"id":5,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hi"}]}}
+        <x
+        unanswered 5
+    "#;
+    let ids: Vec<&str> = failures(lines).iter().map(|failure| failure.0).collect();
+    assert!(ids.contains(&ANSWERED_ONCE), "{ids:?}");
+}
