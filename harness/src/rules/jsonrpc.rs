@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::quote::quote;
+use super::quote::{quote, quote_id};
 use super::transport::is_bare_response;
 use super::{Conversation, Moment, Open, Out, Place, Rule};
 use crate::spec::{Form, Methods, Side};
@@ -244,7 +244,7 @@ impl Jsonrpc {
                     format!(
                         "the id {} is answered rounded, as {}",
                         open.id,
-                        quote(&id.to_string())
+                        quote_id(id)
                     ),
                 );
             }
@@ -266,7 +266,7 @@ impl Jsonrpc {
                 moment.at("/id"),
                 format!(
                     "the request with id {} was answered before, and is answered again",
-                    quote(&id.to_string())
+                    quote_id(id)
                 ),
             );
         } else if self.unreadable > 0 {
@@ -283,7 +283,7 @@ impl Jsonrpc {
                 moment.at("/id"),
                 format!(
                     "a response has the id {}, which no request of the client has{}",
-                    quote(&id.to_string()),
+                    quote_id(id),
                     other_type(moment.talk, id)
                 ),
             );
@@ -341,7 +341,7 @@ impl Jsonrpc {
             format!(
                 "{} with id {} was not answered within {seconds:.1} s",
                 quote(&open.method),
-                quote(&id.to_string())
+                quote_id(id)
             ),
         );
     }
@@ -383,7 +383,7 @@ impl Jsonrpc {
                 format!(
                     "the agent ended by itself ({exit}) and left {} with id {}{others} unanswered",
                     quote(&first.method),
-                    quote(&first.id.to_string())
+                    quote_id(&first.id)
                 ),
             );
         }
@@ -452,7 +452,7 @@ fn request_id(moment: &Moment<'_>, id: &Id, method: &str, out: &mut Out<'_>) {
         format!(
             "the request {} has the id {}, where a string, a 64-bit integer or null is expected",
             quote(method),
-            quote(&id.to_string())
+            quote_id(id)
         )
     });
     if *id == Id::Null || fractional || id.is_legal() {
@@ -464,7 +464,7 @@ fn request_id(moment: &Moment<'_>, id: &Id, method: &str, out: &mut Out<'_>) {
                 format!(
                     "the request {} has the id {}, which should be neither null nor a fraction",
                     quote(method),
-                    quote(&id.to_string())
+                    quote_id(id)
                 )
             },
         );
@@ -473,7 +473,7 @@ fn request_id(moment: &Moment<'_>, id: &Id, method: &str, out: &mut Out<'_>) {
         let message = format!(
             "the request {} has the id {} of another request that is still open, so that their answers cannot be told apart",
             quote(method),
-            quote(&id.to_string())
+            quote_id(id)
         );
         out.note(UNIQUE_ID, moment.at("/id"), message.clone());
         out.fail(OPEN_IDS, moment.at("/id"), message);

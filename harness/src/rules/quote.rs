@@ -1,5 +1,7 @@
 //! Text of an agent as it is shown in a message: short, on one line, and without control characters.
 
+use crate::wire::Id;
+
 /// Quoted text is cut after so many characters.
 const QUOTED_AT_MOST: usize = 80;
 
@@ -25,6 +27,19 @@ pub(super) fn quote(text: &str) -> String {
         out.push('…');
     }
     out
+}
+
+/// An id as it stands in JSON, so that a number is told from a string; cut where it is long.
+pub(super) fn quote_id(id: &Id) -> String {
+    match id {
+        Id::Text(text) => quote(text),
+        Id::Null | Id::Integer(_) => id.to_string(),
+        Id::Illegal(json) => json
+            .chars()
+            .take(QUOTED_AT_MOST)
+            .filter(|it| !hides(*it))
+            .collect(),
+    }
 }
 
 /// The bytes as text, with U+FFFD for what is no UTF-8.

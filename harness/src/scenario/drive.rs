@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::action::choice_of;
 use super::check::{Marks, Miss, error_of, quote};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
+use super::{Answered, Setup};
 use crate::client::{Connection, PumpEnd, Sent};
 use crate::model::ModelServer;
 use crate::profile::Profile;
@@ -78,6 +79,7 @@ pub(super) struct Drive<'a> {
     pub(super) home: PathBuf,
     pub(super) profile: &'a Profile,
     pub(super) times: Times,
+    pub(super) answered: &'a Answered,
     pub(super) judged: Vec<Judged>,
     pub(super) held: bool,
     pub(super) sessions: HashMap<String, String>,
@@ -137,8 +139,7 @@ impl<'a> Drive<'a> {
         connection: Connection,
         model: Option<&'a ModelServer>,
         folders: (&Path, &Path),
-        profile: &'a Profile,
-        times: Times,
+        setup: &'a Setup,
     ) -> Self {
         Self {
             scenario,
@@ -146,8 +147,9 @@ impl<'a> Drive<'a> {
             model,
             workspace: folders.0.to_owned(),
             home: folders.1.to_owned(),
-            profile,
-            times,
+            profile: &setup.profile,
+            times: setup.times(),
+            answered: &setup.answered,
             judged: Vec::new(),
             held: false,
             sessions: HashMap::new(),

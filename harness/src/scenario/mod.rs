@@ -1,6 +1,7 @@
 //! A scenario: a stimulus with expectations, written as a file, and how it is run against an agent.
 
 mod action;
+mod answered;
 mod check;
 mod drive;
 mod expectation;
@@ -10,5 +11,6 @@ mod params;
 mod runner;
 mod waiting;
 
+pub use answered::Answered;
 pub use outcome::{Outcome, Reached, Status};
 pub use runner::{Setup, run};

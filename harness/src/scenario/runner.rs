@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -13,7 +14,7 @@ use super::drive::{Drive, Judged, Stop, Times, Verdict};
 use super::expectation::missed;
 use super::file::{Placeholder, Scenario, StartFolder, fill_reply};
 use super::params::unknown;
-use super::{Outcome, Reached, Status, check};
+use super::{Answered, Outcome, Reached, Status, check};
 use crate::agent::{
     AgentProcess, Command, Environment, Folders, Home, Launch, Marker, ModelAccess, Named,
     Patience, Place, RunFolder, StartError, User, Variables,
@@ -58,10 +59,12 @@ pub struct Setup {
     pub keep: PathBuf,
     /// When the run began, in RFC 3339.
     pub recorded: String,
+    /// Which methods the agent has answered so far in the run.
+    pub answered: Arc<Answered>,
 }
 
 impl Setup {
-    fn times(&self) -> Times {
+    pub(super) fn times(&self) -> Times {
         let slow = self.slow * self.profile.slow;
         Times {
             request: self.timeout.mul_f64(self.profile.slow.max(1.0)),
@@ -168,8 +171,7 @@ async fn play(
         connection,
         model.as_ref(),
         (folder.workspace(), folder.home()),
-        &setup.profile,
-        setup.times(),
+        setup,
     );
     let stopped = drive.run().await.err();
     let unmet = drive.unmet();

@@ -9,6 +9,9 @@ use super::file::{Action, Answer, Condition, Expect, Step, ToolState, Until};
 use crate::client::{Connection, Limits, PumpEnd, Sent};
 use crate::wire::{Id, Message};
 
+/// How long a method is waited for that this agent has never answered.
+const HOPELESS: Duration = Duration::from_secs(1);
+
 /// How often it is looked whether a file is there.
 const FILE_LOOK: Duration = Duration::from_millis(20);
 
@@ -66,6 +69,13 @@ impl Drive<'_> {
             }
             Ok(None) => done.missing = Some(PumpEnd::TimedOut(cancel.as_secs_f64())),
             Err(end) => done.missing = Some(end),
+        }
+        match (&done.answer, done.missing) {
+            (Some(_), _) => self.answered.note(&sent.method, true),
+            (None, Some(PumpEnd::TimedOut(_))) if !expects_none => {
+                self.answered.note(&sent.method, false);
+            }
+            _ => {}
         }
         if let (Some(PumpEnd::TimedOut(seconds)), false) = (done.missing, expects_none)
             && self.connection.talk().client_request(&sent.id).is_some()
@@ -126,6 +136,9 @@ impl Drive<'_> {
             }
             None if method == "initialize" || starting => Limits::exactly(self.times.startup),
             None if expects_none => Limits::exactly(self.times.quiet),
+            None if self.answered.is_hopeless(method) => {
+                Limits::exactly(HOPELESS.mul_f64(self.times.slow.max(1.0)))
+            }
             None => Limits::while_progress(self.times.request),
         }
     }

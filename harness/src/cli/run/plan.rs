@@ -1,6 +1,7 @@
 //! From arguments to what is to be done, with a sentence for what cannot be.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::tables;
@@ -122,6 +123,7 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
             startup_timeout: Duration::from_secs_f64(arguments.startup_timeout),
             slow: arguments.slow,
             keep,
+            answered: Arc::default(),
             recorded: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         },
     })

@@ -99,9 +99,10 @@ fn expect(field: &Field<'_>, scope: &Scope<'_>) -> Result<Expect, Problem> {
     table.only(&[("a condition: ", &CONDITIONS), ("an option: ", &OPTIONS)])?;
     let mut judged = covers.to_vec();
     if let Some(field) = table.get("for") {
-        judged = field.strings()?;
-        for item in field.list()? {
+        judged = Vec::new();
+        for item in field.one_or_more() {
             let id = item.string()?;
+            judged.push(id.to_owned());
             if !covers.iter().any(|cover| cover == id) {
                 return Err(item
                     .problem(format!("`{id}` is not among the `covers` of the scenario"))
