@@ -3,6 +3,7 @@
 use super::failure::failure;
 use super::table::{table, wrapped};
 use super::{Paint, Run, plain};
+use crate::scenario::Status;
 use crate::spec::Level;
 use crate::verdict::{Standing, State, Verdict};
 
@@ -17,6 +18,9 @@ const ORDER: [Level; 5] = [
     Level::May,
     Level::Observe,
 ];
+
+/// So many scenarios that could show nothing are named.
+const NAMED_SCENARIOS: usize = 3;
 
 /// How many ids a line of the short report names per level and state.
 const NAMED: usize = 12;
@@ -64,6 +68,7 @@ pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
     }
     if detail > Detail::Little && run.blocked.is_none() {
         counts(&mut out, run, paint);
+        scenarios(&mut out, run);
         open(&mut out, run, detail, paint);
     }
     if let Some(blocked) = run.blocked.as_ref().filter(|_| !run.has_no_agent()) {
@@ -115,6 +120,38 @@ fn counts(out: &mut Vec<String>, run: &Run, paint: Paint) {
         out.push(paint.faint(&head));
     }
     out.extend(lines);
+    out.push(String::new());
+}
+
+/// How the scenarios came out; a few that could show nothing are named with what stood in the way.
+fn scenarios(out: &mut Vec<String>, run: &Run) {
+    const ALL: [Status; 4] = [
+        Status::Pass,
+        Status::Fail,
+        Status::Inconclusive,
+        Status::NotApplicable,
+    ];
+    let of = |status: Status| run.scenarios.iter().filter(move |it| it.status == status);
+    let counts: Vec<String> = ALL
+        .into_iter()
+        .map(|status| (of(status).count(), status))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, status)| format!("{count} {status}"))
+        .collect();
+    if counts.is_empty() {
+        return;
+    }
+    out.push(format!("scenarios: {}", counts.join(", ")));
+    if of(Status::Inconclusive).count() <= NAMED_SCENARIOS {
+        for scenario in of(Status::Inconclusive) {
+            let text = format!("{}: {}", scenario.id, plain(&scenario.why.join("; ")));
+            out.extend(
+                wrapped(&text, WIDTH - 2)
+                    .into_iter()
+                    .map(|line| format!("  {line}")),
+            );
+        }
+    }
     out.push(String::new());
 }
 
