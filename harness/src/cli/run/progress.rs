@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write as _};
+use std::time::{Duration, Instant};
 
 use super::super::output::say;
 use crate::report::{Paint, plain};
@@ -11,11 +12,17 @@ use crate::scenario::{Outcome, Status};
 /// How many columns the live line takes at most.
 const WIDTH: usize = 78;
 
-/// Shows how far a run is: a live line on a terminal, a line for each scenario where it is asked for.
+/// How often a run says how far it is where it has no terminal to draw on.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows how far a run is: a live line on a terminal, a line for each scenario where it is asked for, and elsewhere a line
+/// now and then.
 #[derive(Debug)]
 pub(super) struct Progress {
     live: bool,
     lines: bool,
+    now_and_then: bool,
+    last_told: Cell<Instant>,
     paint: Paint,
     total: usize,
     done: Cell<usize>,
@@ -28,6 +35,8 @@ impl Progress {
         Self {
             live: !quiet && io::stderr().is_terminal(),
             lines: verbose,
+            now_and_then: !quiet && !verbose && !io::stderr().is_terminal(),
+            last_told: Cell::new(Instant::now()),
             paint,
             total,
             done: Cell::new(0),
@@ -51,6 +60,10 @@ impl Progress {
             self.clear();
             say(self.line(outcome));
         }
+        if self.now_and_then && self.last_told.get().elapsed() >= PLAIN_EVERY {
+            self.last_told.set(Instant::now());
+            say(self.so_far());
+        }
         self.draw();
     }
 
@@ -70,11 +83,8 @@ impl Progress {
         line
     }
 
-    /// Draws the live line again.
-    fn draw(&self) {
-        if !self.live {
-            return;
-        }
+    /// How far the run is, and what is running.
+    fn so_far(&self) -> String {
         let mut line = format!("{}/{}", self.done.get(), self.total);
         if self.failed.get() > 0 {
             line.push_str(&format!(", {} failed", self.failed.get()));
@@ -84,7 +94,15 @@ impl Progress {
             line.push_str(if number == 0 { "  " } else { ", " });
             line.push_str(&plain(id));
         }
-        let line: String = line.chars().take(WIDTH).collect();
+        line.chars().take(WIDTH).collect()
+    }
+
+    /// Draws the live line again.
+    fn draw(&self) {
+        if !self.live {
+            return;
+        }
+        let line = self.so_far();
         let mut err = io::stderr().lock();
         let _ = write!(err, "\r\u{1b}[2K{line}").and_then(|()| err.flush());
     }
