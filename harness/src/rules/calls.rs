@@ -5,19 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-/// The values of a tool call's `kind`.
-const KINDS: [&str; 10] = [
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch_mode",
-    "other",
-];
+use crate::spec::TOOL_KINDS;
 
 /// The `status` of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +121,7 @@ impl Call {
             self.ran |= status == Status::InProgress;
         }
         if let Some(kind) = body.get("kind").and_then(Value::as_str) {
-            self.kind = KINDS.iter().copied().find(|known| *known == kind);
+            self.kind = TOOL_KINDS.iter().copied().find(|known| *known == kind);
         }
         if let Some(title) = body.get("title").and_then(Value::as_str) {
             let mut hasher = DefaultHasher::new();

@@ -48,3 +48,4 @@ pub use gap::Gap;
 pub use judge::{Judge, Out, Rule, judge_all};
 pub use judgement::{Finding, Judgement, Place, Tally};
 pub use moment::{Moment, Payload, Update};
+pub(crate) use quote::quote;

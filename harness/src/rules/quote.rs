@@ -7,7 +7,7 @@ const QUOTED_AT_MOST: usize = 80;
 
 /// The text in quotation marks, escaped as in JSON (so are marks that change the direction of writing, and the byte order
 /// mark) and cut where it is long.
-pub(super) fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(4 * QUOTED_AT_MOST) + 2);
     out.push('"');
     let mut characters = text.chars();

@@ -13,7 +13,7 @@ use super::file::{
 };
 use crate::client::{PumpEnd, SessionProgress};
 use crate::model::ModelState;
-use crate::rules::Place;
+use crate::rules::{Place, quote};
 use crate::wire::Message;
 
 /// What was seen of a step, at the moment at which its conditions are held against it.
@@ -481,25 +481,6 @@ fn short(value: &Value) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(&text)),
         None => text,
     }
-}
-
-/// A text in quotation marks, shortened, control characters escaped.
-pub(super) fn quote(text: &str) -> String {
-    let mut out = String::from("\"");
-    for (number, character) in text.chars().enumerate() {
-        if number == 100 {
-            out.push('…');
-            break;
-        }
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            character if character.is_control() => out.extend(character.escape_default()),
-            character => out.push(character),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]

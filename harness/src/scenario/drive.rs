@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::action::choice_of;
-use super::check::{Marks, Miss, error_of, quote};
+use super::check::{Marks, Miss, error_of};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
 use super::{Answered, Setup};
 use crate::client::{Connection, PumpEnd, Sent};
 use crate::model::ModelServer;
 use crate::profile::Profile;
+use crate::rules::quote;
 use crate::spec::{Catalogue, Condition as When, Truth};
 use crate::wire::Message;
 

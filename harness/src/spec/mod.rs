@@ -13,9 +13,11 @@ pub mod condition;
 pub mod later;
 pub mod methods;
 pub mod schema;
+mod tool_call;
 
 pub use catalogue::{Basis, Catalogue, Citation, Level, Requirement};
 pub use condition::{Condition, Facts, Truth};
 pub use later::Later;
 pub use methods::{Form, Method, Methods, Side};
 pub use schema::{Extra, Kind, Schema, Violation};
+pub use tool_call::{TOOL_KINDS, TOOL_STATUSES};

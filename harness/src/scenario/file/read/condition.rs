@@ -9,6 +9,7 @@ use crate::scenario::file::{
     WorkspaceCondition,
 };
 use crate::source::{Field, Problem, Table};
+use crate::spec::{TOOL_KINDS, TOOL_STATUSES};
 
 const CONDITIONS: [&str; 15] = [
     "answer",
@@ -29,23 +30,6 @@ const CONDITIONS: [&str; 15] = [
 ];
 
 const OPTIONS: [&str; 4] = ["for", "otherwise", "why", "to"];
-
-/// The states of a tool call in protocol version 1.
-const STATUSES: [&str; 4] = ["pending", "in_progress", "completed", "failed"];
-
-/// The kinds of tool calls in protocol version 1.
-const KINDS: [&str; 10] = [
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch_mode",
-    "other",
-];
 
 /// What makes a table a test of a value instead of an object with these members.
 const OPERATORS: [&str; 7] = ["any_of", "not", "type", "contains", "absent", "min", "max"];
@@ -332,9 +316,9 @@ fn workspace(field: &Field<'_>) -> Result<WorkspaceCondition, Problem> {
 fn tool_call(field: &Field<'_>) -> Result<ToolCallCondition, Problem> {
     let table = field.table(&["status", "not_status", "kind", "count", "min", "max"])?;
     Ok(ToolCallCondition {
-        status: words(&table, "status", &STATUSES)?,
-        not_status: words(&table, "not_status", &STATUSES)?,
-        kind: words(&table, "kind", &KINDS)?,
+        status: words(&table, "status", &TOOL_STATUSES)?,
+        not_status: words(&table, "not_status", &TOOL_STATUSES)?,
+        kind: words(&table, "kind", &TOOL_KINDS)?,
         count: counted(&table)?,
     })
 }
