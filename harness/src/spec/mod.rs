@@ -10,6 +10,7 @@
 
 pub mod catalogue;
 pub mod condition;
+mod identifier;
 pub mod later;
 pub mod methods;
 pub mod schema;
@@ -17,6 +18,7 @@ mod tool_call;
 
 pub use catalogue::{Basis, Catalogue, Citation, Level, Requirement};
 pub use condition::{Condition, Facts, Truth};
+pub use identifier::Identifier;
 pub use later::Later;
 pub use methods::{Form, Method, Methods, Side};
 pub use schema::{Extra, Kind, Schema, Violation};

@@ -4,10 +4,12 @@ mod event;
 mod header;
 mod observed;
 mod reader;
+mod recording;
 mod writer;
 
 pub use event::{Body, Event, Exchange, ExchangeEnd, ExchangePart, Exit, Party};
 pub use header::{FORMAT, Header};
 pub use observed::{Observed, Outbox};
 pub use reader::{Damage, OpenError, TraceReader};
+pub use recording::{Recording, RecordingError};
 pub use writer::TraceWriter;
