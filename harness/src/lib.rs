@@ -3,8 +3,10 @@
 //! Everything that judges takes a trace and returns findings; only the edges touch processes, sockets and files.
 
 pub mod agent;
+pub mod canon;
 pub mod cli;
 pub mod client;
+pub mod diff;
 pub mod model;
 pub mod profile;
 pub mod replay;
