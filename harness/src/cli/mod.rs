@@ -1,7 +1,9 @@
 //! The command line: one file per command, and the only place that maps outcomes to exit codes.
 
+mod agent;
 mod exit;
 mod explain;
+mod keep;
 mod list;
 mod output;
 mod run;

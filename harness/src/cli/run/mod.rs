@@ -3,7 +3,6 @@
 mod arguments;
 mod arrival;
 mod jobs;
-mod keep;
 mod plan;
 mod play;
 mod progress;
@@ -180,7 +179,7 @@ fn show(arguments: &RunArguments, run: &Run) -> Result<(), String> {
             say(plain(line));
         }
     }
-    let taken = arguments.report.contains(&Target::Stdout);
+    let taken = arguments.output.report.contains(&Target::Stdout);
     if taken {
         let paint = arguments.color.paint(&io::stderr());
         say(report::text(run, detail, paint).trim_end());
@@ -189,7 +188,7 @@ fn show(arguments: &RunArguments, run: &Run) -> Result<(), String> {
         print(&report::text(run, detail, paint))
             .map_err(|error| format!("the report could not be written to stdout: {error}"))?;
     }
-    for target in &arguments.report {
+    for target in &arguments.output.report {
         let json = report::to_json(run)
             .map_err(|error| format!("no report could be made: {error}; {REPORT_FAULT}"))?;
         target.write(&json).map_err(|error| match target {

@@ -130,7 +130,7 @@ fn is_absolute(path: &str) -> bool {
     let climbs = path.split(['/', '\\']).any(|part| part == "..");
     !climbs
         && (path.starts_with('/')
-            .starts_with("{home}")
+            || path.starts_with("{home}")
             || path.starts_with("{cwd}")
             || drive)
 }
