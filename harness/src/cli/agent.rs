@@ -1,7 +1,7 @@
 //! Arguments that commands which start an agent have in common, and what they come to.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -116,19 +116,15 @@ impl Prepared {
     /// A sentence on what is wrong with the arguments or the files that they name.
     pub(super) fn new(
         arguments: &AgentArguments,
-        output: &OutputArguments,
+        keep: Option<&Path>,
         name: &str,
     ) -> Result<Self, String> {
         let (profile, command) = agent(arguments, name)?;
-        let to_stdout = output.report.iter();
-        if to_stdout.filter(|target| **target == Target::Stdout).count() > 1 {
-            return Err("only one report can go to stdout".to_owned());
-        }
         let now = jiff::Timestamp::now();
-        let keep = match &output.keep {
+        let keep = match keep {
             Some(folder) => std::fs::create_dir_all(folder)
-                .map(|()| folder.clone())
-                .map_err(|error| (folder.clone(), error)),
+                .map(|()| folder.to_owned())
+                .map_err(|error| (folder.to_owned(), error)),
             None => keep::state_folder(
                 &agent_name(&profile, &command),
                 &now.strftime("%Y-%m-%dT%H-%M-%SZ").to_string(),
@@ -153,17 +149,6 @@ impl Prepared {
                 std::env::temp_dir().display()
             )
         })?;
-        for target in &output.report {
-            if let Target::File(path) = target {
-                // Found out before the run rather than after it.
-                std::fs::write(path, "").map_err(|error| {
-                    format!(
-                        "the report cannot be written to `{}`: {error}",
-                        path.display()
-                    )
-                })?;
-            }
-        }
         let words = command.words().iter();
         Ok(Self {
             words: words

@@ -1,11 +1,13 @@
 //! The command line: one file per command, and the only place that maps outcomes to exit codes.
 
 mod agent;
+mod check;
 mod exit;
 mod explain;
 mod keep;
 mod list;
 mod output;
+mod reports;
 mod run;
 mod tables;
 mod value;
@@ -29,6 +31,8 @@ struct Arguments {
 enum Command {
     /// Drive an agent through scenarios and judge every message on the wire
     Run(Box<run::RunArguments>),
+    /// Judge recordings: what is wrong in them, and where
+    Check(check::CheckArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -62,6 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match command {
         Command::Run(arguments) => run::main(&arguments).into(),
+        Command::Check(arguments) => check::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {

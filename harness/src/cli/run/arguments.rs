@@ -8,6 +8,7 @@ use super::super::agent::{
     AgentArguments, LimitArguments, OUTPUT, OutputArguments, PACE, SURROUNDINGS,
     SurroundingsArguments,
 };
+use super::super::reports::Output;
 use super::super::value::{self, Color};
 
 const CHOICE: &str = "What is run and judged";
@@ -95,6 +96,18 @@ pub(crate) struct RunArguments {
     /// Colour: `auto`, `always` or `never`; NO_COLOR is heeded
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
     pub(super) color: Color,
+}
+
+impl RunArguments {
+    /// How much is shown, and where.
+    pub(super) fn output(&self) -> Output<'_> {
+        Output {
+            quiet: self.quiet,
+            verbose: self.verbose,
+            color: self.color,
+            reports: &self.output.report,
+        }
+    }
 }
 
 /// Which model the agent talks to.

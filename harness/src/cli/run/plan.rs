@@ -39,7 +39,8 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
                 .to_owned(),
         );
     }
-    let prepared = Prepared::new(&arguments.agent, &arguments.output, "run")?;
+    let prepared = Prepared::new(&arguments.agent, arguments.output.keep.as_deref(), "run")?;
+    arguments.output().prepare()?;
     let scripted = arguments.model == ModelChoice::Scripted;
     Ok(Plan {
         jobs: arguments
