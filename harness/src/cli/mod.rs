@@ -7,6 +7,7 @@ mod explain;
 mod keep;
 mod list;
 mod output;
+mod replay;
 mod reports;
 mod run;
 mod tables;
@@ -33,6 +34,8 @@ enum Command {
     Run(Box<run::RunArguments>),
     /// Judge recordings: what is wrong in them, and where
     Check(check::CheckArguments),
+    /// Play the client of a recording to an agent, and say what it does otherwise
+    Replay(Box<replay::ReplayArguments>),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -67,6 +70,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match command {
         Command::Run(arguments) => run::main(&arguments).into(),
         Command::Check(arguments) => check::main(&arguments).into(),
+        Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {

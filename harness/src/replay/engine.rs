@@ -278,14 +278,14 @@ impl Engine {
         };
         let mut awaited = Vec::new();
         let mut given_up = Vec::new();
-        let (mut event, mut session) = (None, None);
+        let (mut events, mut session) = (Vec::new(), None);
         for cause in causes {
             if self.met.contains(&cause) {
                 continue;
             }
             if let Some((words, at, of)) = self.described(cause) {
                 awaited.push(words);
-                event = event.or(at);
+                events.extend(at);
                 session = session.or(of);
             }
             if let Cause::Replied(step) = cause {
@@ -298,7 +298,7 @@ impl Engine {
         if !awaited.is_empty() {
             self.incidents.push(Incident::TimedOut {
                 awaited,
-                event,
+                events,
                 session,
                 seconds,
             });

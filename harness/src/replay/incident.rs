@@ -16,8 +16,8 @@ pub(crate) enum Incident {
     TimedOut {
         /// What was waited for, in words.
         awaited: Vec<String>,
-        /// The event in the recording at which it came.
-        event: Option<usize>,
+        /// The events of the recording at which it came.
+        events: Vec<usize>,
         /// Its session, as recorded.
         session: Option<String>,
         /// How long nothing happened, in seconds.

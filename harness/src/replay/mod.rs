@@ -8,14 +8,18 @@
 mod answer;
 mod bindings;
 mod calls;
+mod compare;
 mod driver;
 mod engine;
 mod fit;
 mod incident;
 mod places;
 mod plan;
+mod trust;
 mod turn;
 
+pub(crate) use compare::{Compared, Live, compared};
 pub(crate) use driver::{Replayed, Trouble, replay};
-pub(crate) use incident::{Incident, listed, named};
-pub(crate) use plan::{Plan, Unplayable};
+pub(crate) use incident::Incident;
+pub(crate) use plan::playable;
+pub(crate) use trust::commands;

@@ -1,7 +1,7 @@
 //! `harness run`: drives an agent through scenarios and judges every message on the wire.
 
 mod arguments;
-mod arrival;
+pub(super) mod arrival;
 mod jobs;
 mod plan;
 mod play;

@@ -65,7 +65,10 @@ impl Missing {
 }
 
 /// Whether there is something to play.
-pub(super) fn playable(recording: &Recording, side: Side) -> Result<(), Unplayable> {
+///
+/// # Errors
+/// What the recording lacks.
+pub(crate) fn playable(recording: &Recording, side: Side) -> Result<(), Unplayable> {
     let (party, error) = match side {
         Side::Client => (Party::Client, Unplayable::NoClient),
         Side::Agent => (Party::Agent, Unplayable::NoAgent),

@@ -16,7 +16,7 @@ use crate::wire::Id;
 
 pub(crate) use builder::{cancelled_id, kind_of};
 pub(crate) use folders::{Folder, FolderPlace};
-pub(crate) use missing::Unplayable;
+pub(crate) use missing::{Unplayable, playable};
 
 /// Something that must have happened before a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
