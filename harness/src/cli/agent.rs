@@ -241,4 +241,3 @@ fn agent_name(profile: &Profile, command: &Command) -> String {
         .and_then(|path| path.file_name())
         .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
-

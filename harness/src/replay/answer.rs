@@ -90,7 +90,10 @@ fn mapped(chosen: &str, then: &Value, now: &Value) -> (Option<Choice>, Option<St
         // An option that was not even offered then: it is sent as it was.
         return (None, None);
     };
-    if now.iter().any(|option| option.0 == chosen && option.1 == kind) {
+    if now
+        .iter()
+        .any(|option| option.0 == chosen && option.1 == kind)
+    {
         return (None, None);
     }
     let beside = match kind.as_str() {
@@ -169,7 +172,10 @@ mod tests {
     #[test]
     fn an_option_that_is_not_offered_is_found_by_its_kind() {
         let then = offered(&[("yes", "allow_once"), ("no", "reject_once")]);
-        let (line, note) = answered(&then, offered(&[("no", "reject_once"), ("ok", "allow_once")]));
+        let (line, note) = answered(
+            &then,
+            offered(&[("no", "reject_once"), ("ok", "allow_once")]),
+        );
         assert!(line.contains(r#""optionId":"ok""#), "{line}");
         assert_eq!(note, None);
         let (line, note) = answered(&then, offered(&[("always", "allow_always")]));
@@ -180,7 +186,10 @@ mod tests {
     #[test]
     fn the_same_name_for_the_opposite_is_not_taken() {
         let then = offered(&[("yes", "allow_once")]);
-        let (line, _) = answered(&then, offered(&[("yes", "reject_once"), ("b", "allow_once")]));
+        let (line, _) = answered(
+            &then,
+            offered(&[("yes", "reject_once"), ("b", "allow_once")]),
+        );
         assert!(line.contains(r#""optionId":"b""#), "{line}");
         let (line, note) = answered(&then, offered(&[("yes", "reject_once")]));
         assert!(line.contains("cancelled"), "{line}");

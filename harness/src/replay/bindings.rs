@@ -127,9 +127,7 @@ impl Bindings {
 
     /// A text that is no JSON, with the live values in place of the recorded ones.
     pub(crate) fn text_to_live(&self, text: &str) -> String {
-        self.to_live
-            .inside(text)
-            .unwrap_or_else(|| text.to_owned())
+        self.to_live.inside(text).unwrap_or_else(|| text.to_owned())
     }
 
     /// A live value in the terms of the recording, to be compared with what is there. `session` is the live one.
@@ -212,7 +210,8 @@ impl Table {
             .filter(|(from, _)| rest.starts_with(from.as_str()))
             .find(|(from, _)| {
                 let after = rest.get(from.len()..).and_then(|rest| rest.chars().next());
-                let goes_on = after.is_some_and(|next| next.is_alphanumeric() || "_-".contains(next))
+                let goes_on = after
+                    .is_some_and(|next| next.is_alphanumeric() || "_-".contains(next))
                     || (after == Some('.')
                         && rest
                             .get(from.len() + 1..)

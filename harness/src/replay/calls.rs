@@ -33,7 +33,8 @@ impl Calls {
 
     /// What is known of a call.
     pub(crate) fn get(&self, session: Option<&str>, id: &Value) -> Option<&Map<String, Value>> {
-        self.known.get(&(session.map(str::to_owned), id.to_string()))
+        self.known
+            .get(&(session.map(str::to_owned), id.to_string()))
     }
 
     /// The parameters of a request with what is known of the tool call that it is about.
@@ -118,7 +119,8 @@ mod tests {
         let mut calls = Calls::default();
         let update = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "kind": "edit", "title": "Edit"});
         assert_eq!(calls.note(Some("s"), &update), Some(json!("c")));
-        let more = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "Edit a.txt"});
+        let more =
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "Edit a.txt"});
         assert_eq!(calls.note(Some("s"), &more), None);
         let params = json!({"toolCall": {"toolCallId": "c", "kind": "other"}});
         assert_eq!(

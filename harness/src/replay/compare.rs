@@ -221,14 +221,15 @@ fn of_incident(plan: &Plan, incident: &Incident) -> Option<Difference> {
                 ("the conversation goes on".to_owned(), how),
                 parts.join("; "),
             );
-            let reply = step.request.as_ref().and_then(|request| request.reply_event);
+            let reply = step
+                .request
+                .as_ref()
+                .and_then(|request| request.reply_event);
             let event = reply.filter(|_| unanswered.contains(first)).or(step.event);
             difference.left_event = event.and_then(|event| u64::try_from(event).ok());
             Some(difference)
         }
-        Incident::NoSession {
-            step, unsent, ..
-        } => {
+        Incident::NoSession { step, unsent, .. } => {
             if unsent.is_empty() {
                 return None;
             }

@@ -81,7 +81,8 @@ pub(crate) async fn replay(
         |what: &str, error: &dyn std::fmt::Display| Trouble::Harness(format!("{what}: {error}"));
     let began = Instant::now();
     let plan = Plan::of(recording, Side::Client).map_err(Trouble::Unplayable)?;
-    let folder = RunFolder::new().map_err(|error| broken("no fresh folder for the replay", &error))?;
+    let folder =
+        RunFolder::new().map_err(|error| broken("no fresh folder for the replay", &error))?;
     let roots = folders(&plan.folders, &folder)
         .map_err(|error| broken("the folders of the sessions", &error))?;
     for (path, text) in &recording.header.workspace {
@@ -430,8 +431,7 @@ impl Driver {
             notes,
             put_in,
             silent,
-            fault: fault
-                .map(|error| format!("the trace could not be written to its end: {error}")),
+            fault: fault.map(|error| format!("the trace could not be written to its end: {error}")),
         }
     }
 }

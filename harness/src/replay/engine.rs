@@ -214,7 +214,11 @@ impl Engine {
     /// Whether the other side owes the answer to `initialize`.
     pub(crate) fn awaits_initialize(&self) -> bool {
         self.open.values().flatten().any(|step| {
-            let request = self.plan.steps.get(*step).and_then(|step| step.request.as_ref());
+            let request = self
+                .plan
+                .steps
+                .get(*step)
+                .and_then(|step| step.request.as_ref());
             request.is_some_and(|it| it.method == "initialize" && it.reply.is_some())
         })
     }
@@ -312,7 +316,10 @@ impl Engine {
         let mut unsent = Vec::new();
         for number in std::mem::take(&mut self.waiting) {
             if let Some(step) = self.plan.steps.get(number).filter(|step| sends(step)) {
-                let lost = step.session.as_ref().is_some_and(|it| self.lost.contains_key(it));
+                let lost = step
+                    .session
+                    .as_ref()
+                    .is_some_and(|it| self.lost.contains_key(it));
                 if !lost {
                     unsent.push(number);
                 }
@@ -325,7 +332,11 @@ impl Engine {
             .flatten()
             .copied()
             .filter(|step| {
-                let request = self.plan.steps.get(*step).and_then(|it| it.request.as_ref());
+                let request = self
+                    .plan
+                    .steps
+                    .get(*step)
+                    .and_then(|it| it.request.as_ref());
                 request.is_some_and(|request| request.reply.is_some())
                     && !self.met.contains(&Cause::Replied(*step))
             })
@@ -445,7 +456,10 @@ impl Engine {
             let key = (asked.method.clone(), terminal.to_string());
             self.answered.insert(key, number);
         }
-        let late = step.stops.iter().find(|turn| self.replied.contains(&turn.0));
+        let late = step
+            .stops
+            .iter()
+            .find(|turn| self.replied.contains(&turn.0));
         if let Some((_, place)) = late {
             self.incidents.push(Incident::TooLate {
                 step: number,
@@ -477,9 +491,10 @@ impl Engine {
     fn asked(&mut self, message: &Message, event: u64) {
         let method = message.method().unwrap_or_default().to_owned();
         let live_session = message.session().map(str::to_owned);
-        let session = live_session
-            .as_deref()
-            .map(|live| self.recorded_session(live).unwrap_or_else(|| live.to_owned()));
+        let session = live_session.as_deref().map(|live| {
+            self.recorded_session(live)
+                .unwrap_or_else(|| live.to_owned())
+        });
         let params = message.params().cloned().unwrap_or(Value::Null);
         let completed = self.calls.completed(live_session.as_deref(), &params);
         let live = LiveAsk {
@@ -513,9 +528,16 @@ impl Engine {
 
     /// The recorded request that fits a live one: of what is open now, else of what was asked unprovoked.
     fn counterpart(&mut self, live: &LiveAsk) -> Option<usize> {
-        let unmatched = |ask: &usize| self.asks.get(*ask).is_some_and(|state| state.live.is_none());
+        let unmatched = |ask: &usize| {
+            self.asks
+                .get(*ask)
+                .is_some_and(|state| state.live.is_none())
+        };
         let of_session = self.open_steps.get(&live.session);
-        let of_connection = self.open_steps.get(&None).filter(|_| live.session.is_some());
+        let of_connection = self
+            .open_steps
+            .get(&None)
+            .filter(|_| live.session.is_some());
         let during = of_session
             .into_iter()
             .chain(of_connection)
@@ -592,10 +614,18 @@ impl Engine {
         match (recorded, message.result()) {
             (Some(recorded), Some(live)) => {
                 let live_session = session.as_ref().and_then(|session| {
-                    let live = self.bindings.live(Identifier::Session, None, &Value::from(session.as_str()));
+                    let live = self.bindings.live(
+                        Identifier::Session,
+                        None,
+                        &Value::from(session.as_str()),
+                    );
                     live.and_then(Value::as_str).map(str::to_owned)
                 });
-                self.bind_all((session.as_deref(), live_session.as_deref()), recorded, live);
+                self.bind_all(
+                    (session.as_deref(), live_session.as_deref()),
+                    recorded,
+                    live,
+                );
                 if live.get("sessionId").is_none() {
                     self.lose(recorded, step);
                 }
@@ -645,7 +675,9 @@ impl Engine {
             return;
         };
         let begun = self.calls.note(Some(live), update);
-        let session = self.recorded_session(live).unwrap_or_else(|| live.to_owned());
+        let session = self
+            .recorded_session(live)
+            .unwrap_or_else(|| live.to_owned());
         let turn = self.turns.get(&session).and_then(VecDeque::front).copied();
         let Some(turn) = turn else { return };
         if let Some(id) = begun {
@@ -684,7 +716,10 @@ impl Engine {
         let session = message.session().map(str::to_owned).or_else(|| {
             let id = cancelled_id(message)?;
             let ask = self.asks.iter().position(|state| {
-                state.live.as_ref().is_some_and(|live| Id::from_value(&live.id) == id)
+                state
+                    .live
+                    .as_ref()
+                    .is_some_and(|live| Id::from_value(&live.id) == id)
             })?;
             self.plan.asks.get(ask)?.session.clone()
         });
@@ -696,12 +731,7 @@ impl Engine {
     }
 
     /// Binds what the other side minted, place by place.
-    fn bind_all(
-        &mut self,
-        sessions: (Option<&str>, Option<&str>),
-        recorded: &Value,
-        live: &Value,
-    ) {
+    fn bind_all(&mut self, sessions: (Option<&str>, Option<&str>), recorded: &Value, live: &Value) {
         match (recorded, live) {
             (Value::Object(recorded), Value::Object(live)) => {
                 for (name, recorded) in recorded {

@@ -54,7 +54,10 @@ pub(super) fn score(ask: &Ask, live: &LiveAsk) -> Option<u32> {
             call_score(&call(&ask.params), &call(&live.params))
         }
         "fs/read_text_file" | "fs/write_text_file" => same("path").then_some(SAME / 2),
-        "terminal/create" => alike(&words_of_command(&ask.params), &words_of_command(&live.params)),
+        "terminal/create" => alike(
+            &words_of_command(&ask.params),
+            &words_of_command(&live.params),
+        ),
         method if method.starts_with("terminal/") => same("terminalId").then_some(SAME / 2),
         "elicitation/create" if !same("mode") => None,
         _ => Some(BY_ORDER),
@@ -102,7 +105,8 @@ fn call_score(recorded: &Value, live: &Value) -> Option<u32> {
         one_kind.then_some(BY_ORDER)
     };
     // Calls of two kinds are one only if they are about the same thing.
-    content.map(|score| if one_kind { score + SAME / 4 } else { score })
+    content
+        .map(|score| if one_kind { score + SAME / 4 } else { score })
         .filter(|score| one_kind || *score >= SAME / 2)
 }
 
@@ -220,9 +224,13 @@ mod tests {
 
     #[test]
     fn another_command_is_another_request_however_alike_its_title_is() {
-        let recorded = ask(&permission(json!({"title": "Run a command", "kind": "execute", "rawInput": {"command": "ls"}})));
+        let recorded = ask(&permission(
+            json!({"title": "Run a command", "kind": "execute", "rawInput": {"command": "ls"}}),
+        ));
         let live = |command: &str| {
-            permission(json!({"title": "Run a command", "kind": "execute", "rawInput": {"command": command}}))
+            permission(
+                json!({"title": "Run a command", "kind": "execute", "rawInput": {"command": command}}),
+            )
         };
         assert_eq!(score(&recorded, &live("rm -rf /")), None);
         assert!(score(&recorded, &live("ls")).is_some());
@@ -230,19 +238,33 @@ mod tests {
 
     #[test]
     fn a_reworded_title_or_another_kind_fits_if_it_is_about_the_same() {
-        let recorded = ask(&permission(json!({"title": "Edit a.txt", "kind": "edit", "locations": [{"path": "/a.txt"}]})));
-        let live = permission(json!({"title": "Change", "kind": "edit", "rawInput": {"file_path": "/a.txt"}}));
+        let recorded = ask(&permission(
+            json!({"title": "Edit a.txt", "kind": "edit", "locations": [{"path": "/a.txt"}]}),
+        ));
+        let live = permission(
+            json!({"title": "Change", "kind": "edit", "rawInput": {"file_path": "/a.txt"}}),
+        );
         assert!(score(&recorded, &live).is_some());
-        let other_kind = permission(json!({"title": "Change", "kind": "other", "rawInput": {"file_path": "/a.txt"}}));
+        let other_kind = permission(
+            json!({"title": "Change", "kind": "other", "rawInput": {"file_path": "/a.txt"}}),
+        );
         assert!(score(&recorded, &other_kind).is_some());
-        let other_file = permission(json!({"title": "Edit b.txt", "kind": "edit", "locations": [{"path": "/b.txt"}]}));
+        let other_file = permission(
+            json!({"title": "Edit b.txt", "kind": "edit", "locations": [{"path": "/b.txt"}]}),
+        );
         assert_eq!(score(&recorded, &other_file), None);
     }
 
     #[test]
     fn without_anything_to_compare_the_order_decides() {
         let recorded = ask(&permission(json!({"toolCallId": "c"})));
-        assert!(score(&recorded, &permission(json!({"toolCallId": "d", "title": "x"}))).is_some());
+        assert!(
+            score(
+                &recorded,
+                &permission(json!({"toolCallId": "d", "title": "x"}))
+            )
+            .is_some()
+        );
     }
 
     #[test]
@@ -253,8 +275,17 @@ mod tests {
             params,
         };
         let read = ask(&of("fs/read_text_file", json!({"path": "/a"})));
-        assert!(score(&read, &of("fs/read_text_file", json!({"path": "/a", "line": 3}))).is_some());
-        assert_eq!(score(&read, &of("fs/read_text_file", json!({"path": "/b"}))), None);
+        assert!(
+            score(
+                &read,
+                &of("fs/read_text_file", json!({"path": "/a", "line": 3}))
+            )
+            .is_some()
+        );
+        assert_eq!(
+            score(&read, &of("fs/read_text_file", json!({"path": "/b"}))),
+            None
+        );
         let output = ask(&of("terminal/output", json!({"terminalId": "t", "x": 1})));
         assert!(score(&output, &of("terminal/output", json!({"terminalId": "t"}))).is_some());
     }

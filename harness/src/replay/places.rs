@@ -171,7 +171,8 @@ mod tests {
 
     #[test]
     fn each_value_is_given_with_its_member_and_what_is_untyped_is_told() {
-        let text = r#"{"id": 1,"params":{"list":["a",{"b":"\"c"}],"_meta":{"sessionId":"x"}},"z":null}"#;
+        let text =
+            r#"{"id": 1,"params":{"list":["a",{"b":"\"c"}],"_meta":{"sessionId":"x"}},"z":null}"#;
         let found = spots(text);
         let of = |member: &str, untyped, raw: &str| (Some(member.to_owned()), untyped, raw.into());
         assert_eq!(

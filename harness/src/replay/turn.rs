@@ -155,7 +155,11 @@ mod tests {
         let point = progress(&[call("a", "completed"), call("b", "in_progress")]).point();
         assert!(!progress(&[call("x", "completed"), call("y", "pending")]).has_reached(&point));
         assert!(progress(&[call("x", "pending"), call("y", "failed")]).has_reached(&point));
-        let three = [call("x", "pending"), call("y", "pending"), call("z", "pending")];
+        let three = [
+            call("x", "pending"),
+            call("y", "pending"),
+            call("z", "pending"),
+        ];
         assert!(progress(&three).has_reached(&point));
     }
 

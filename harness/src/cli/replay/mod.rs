@@ -75,8 +75,12 @@ fn trusted(arguments: &ReplayArguments, sources: &[Source]) -> bool {
     if all || arguments.trust {
         return true;
     }
-    say("An agent may run others too. It runs in a fresh folder with a home of its own, and with your permissions.");
-    error("the recording is not one of the project's own: look at the commands, and start with `--trust` if you trust them");
+    say(
+        "An agent may run others too. It runs in a fresh folder with a home of its own, and with your permissions.",
+    );
+    error(
+        "the recording is not one of the project's own: look at the commands, and start with `--trust` if you trust them",
+    );
     false
 }
 

@@ -48,11 +48,7 @@ pub(super) struct Played {
 ///
 /// # Errors
 /// A sentence on a fault of the harness.
-pub(super) fn all(
-    sources: &[Source],
-    setup: &Setup,
-    repeat: usize,
-) -> Result<Vec<Played>, String> {
+pub(super) fn all(sources: &[Source], setup: &Setup, repeat: usize) -> Result<Vec<Played>, String> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| format!("the harness cannot run: {error}"))?;
     let played = runtime.block_on(async {
@@ -108,16 +104,11 @@ async fn one(source: &Source, name: &str, setup: &Setup, repeat: usize) -> Playe
             1 => format!("{name}.replay.jsonl"),
             _ => format!("{name}.replay-{number}.jsonl"),
         };
-        let (replay, differences) = match replay::replay(
-            &source.recording,
-            setup,
-            &setup.keep.join(file),
-        )
-        .await
-        {
-            Ok(replayed) => taken(source, replayed, &mut played, number == 1),
-            Err(trouble) => (failed(trouble), Vec::new()),
-        };
+        let (replay, differences) =
+            match replay::replay(&source.recording, setup, &setup.keep.join(file)).await {
+                Ok(replayed) => taken(source, replayed, &mut played, number == 1),
+                Err(trouble) => (failed(trouble), Vec::new()),
+            };
         for difference in differences {
             merge(&mut played.differences, difference);
         }
@@ -146,12 +137,14 @@ fn taken(
         put_in: &replayed.put_in,
         incidents: &replayed.incidents,
     };
-    let no_agent = replayed.silent.then(|| match Arrival::of_trace(&replayed.trace) {
-        Arrival::Silent(why) => why,
-        Arrival::Answered | Arrival::NotAsked => {
-            "the agent never answered `initialize`".to_owned()
-        }
-    });
+    let no_agent = replayed
+        .silent
+        .then(|| match Arrival::of_trace(&replayed.trace) {
+            Arrival::Silent(why) => why,
+            Arrival::Answered | Arrival::NotAsked => {
+                "the agent never answered `initialize`".to_owned()
+            }
+        });
     let mut differences = Vec::new();
     if no_agent.is_none() {
         let compared = compared(&source.recording, &live, &source.volatile);
@@ -171,16 +164,19 @@ fn taken(
         )
     };
     let whole = no_agent.is_none() && !replayed.incidents.iter().any(gone);
-    let answered = replayed.incidents.iter().filter_map(|incident| match incident {
-        Incident::Unknown {
-            method,
-            event,
-            answer,
-        } => Some(format!(
-            "`{method}` (event {event} of the replay) is not in the recording: {answer}"
-        )),
-        _ => None,
-    });
+    let answered = replayed
+        .incidents
+        .iter()
+        .filter_map(|incident| match incident {
+            Incident::Unknown {
+                method,
+                event,
+                answer,
+            } => Some(format!(
+                "`{method}` (event {event} of the replay) is not in the recording: {answer}"
+            )),
+            _ => None,
+        });
     for note in replayed.notes.iter().cloned().chain(answered) {
         if !played.notes.contains(&note) {
             played.notes.push(note);

@@ -89,7 +89,10 @@ fn of_one(
         count => format!("{}{below}", paint.bad(&format!("{count} differences"))),
     };
     if played.runs.iter().all(|run| run.no_agent.is_none()) {
-        line(0, &format!("{}: {head}", plain(&source.path.display().to_string())));
+        line(
+            0,
+            &format!("{}: {head}", plain(&source.path.display().to_string())),
+        );
     }
     let runs = played.runs.len();
     for seen in &played.differences {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::super::check::files;
 use super::super::output::say;
 use crate::canon::Volatility;
-use crate::report::plain;
 use crate::replay::{commands, playable};
+use crate::report::plain;
 use crate::spec::Side;
 use crate::trace::Recording;
 
@@ -41,7 +41,11 @@ pub(super) fn read(words: &[PathBuf], side: Side) -> Result<Vec<Source>, Vec<Str
             Err(why) => wrong.push(why),
         }
     }
-    if wrong.is_empty() { Ok(sources) } else { Err(wrong) }
+    if wrong.is_empty() {
+        Ok(sources)
+    } else {
+        Err(wrong)
+    }
 }
 
 fn source(path: PathBuf, side: Side) -> Result<Source, String> {

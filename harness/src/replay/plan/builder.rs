@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use serde_json::{Value, json};
 
 use super::missing::{Missing, playable};
-use super::{
-    Act, Ask, Cause, Notice, Plan, Request, Rest, Step, TurnPoint, Unplayable, folders,
-};
+use super::{Act, Ask, Cause, Notice, Plan, Request, Rest, Step, TurnPoint, Unplayable, folders};
 use crate::replay::calls::{CallList, Calls, RecordedCall};
 use crate::replay::turn::TurnProgress;
 use crate::spec::Side;
@@ -488,7 +486,11 @@ impl Builder {
         let queue = self.queue(&session);
         let mut after = std::mem::take(&mut queue.pending);
         after.extend(queue.last.map(Cause::Gone));
-        after.extend(barrier.filter(|barrier| queue.last < Some(*barrier)).map(Cause::Gone));
+        after.extend(
+            barrier
+                .filter(|barrier| queue.last < Some(*barrier))
+                .map(Cause::Gone),
+        );
         after.extend(common);
         queue.last = Some(number);
         self.push(event, session, act, what, after)
@@ -565,7 +567,13 @@ impl Builder {
     /// Lets a step wait until the open turns are where they were: that of a session, or all.
     fn at_the_place_of(&mut self, step: usize, session: Option<&str>) {
         let turns: Vec<usize> = match session {
-            Some(session) => self.turns.get(session).into_iter().flatten().copied().collect(),
+            Some(session) => self
+                .turns
+                .get(session)
+                .into_iter()
+                .flatten()
+                .copied()
+                .collect(),
             None => self.turns.values().flatten().copied().collect(),
         };
         for turn in turns {
@@ -635,6 +643,9 @@ fn folders_in(params: Option<&Value>) -> Vec<String> {
 
 /// The id of the request that a `$/cancel_request` is about.
 pub(crate) fn cancelled_id(message: &Message) -> Option<Id> {
-    let id = message.params()?.get("requestId").or(message.params()?.get("id"))?;
+    let id = message
+        .params()?
+        .get("requestId")
+        .or(message.params()?.get("id"))?;
     Some(Id::from_value(id))
 }

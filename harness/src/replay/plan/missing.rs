@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::spec::Side;
-use crate::trace::{Party, Recording};
+use crate::trace::{Body, Party, Recording};
 use crate::wire::{Id, Kind, Reading};
 
 /// Why a recording cannot be played.
@@ -76,7 +76,7 @@ pub(crate) fn playable(recording: &Recording, side: Side) -> Result<(), Unplayab
     let spoke = recording
         .events
         .iter()
-        .any(|event| event.from == party && event.body.wire_bytes().is_some());
+        .any(|event| event.from == party && !matches!(event.body, Body::Stderr(_)));
     if spoke { Ok(()) } else { Err(error) }
 }
 
