@@ -7,6 +7,7 @@ pub mod cli;
 pub mod client;
 pub mod model;
 pub mod profile;
+pub mod record;
 pub mod report;
 pub mod rules;
 pub mod scenario;
