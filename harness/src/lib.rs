@@ -9,6 +9,7 @@ pub mod client;
 pub mod diff;
 pub mod model;
 pub mod profile;
+pub mod record;
 pub mod report;
 pub mod rules;
 pub mod scenario;

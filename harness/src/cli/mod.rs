@@ -4,6 +4,7 @@ mod exit;
 mod explain;
 mod list;
 mod output;
+mod record;
 mod run;
 mod tables;
 mod value;
@@ -27,6 +28,8 @@ struct Arguments {
 enum Command {
     /// Drive an agent through scenarios and judge every message on the wire
     Run(Box<run::RunArguments>),
+    /// Stand between a client and an agent, and write down what passes
+    Record(record::RecordArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -60,6 +63,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match command {
         Command::Run(arguments) => run::main(&arguments).into(),
+        Command::Record(arguments) => record::main(arguments),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {

@@ -3,7 +3,7 @@
 mod arguments;
 mod arrival;
 mod jobs;
-mod keep;
+pub(super) mod keep;
 mod plan;
 mod play;
 mod progress;
