@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod canon;
+pub mod check;
 pub mod cli;
 pub mod client;
 pub mod diff;
