@@ -1,6 +1,7 @@
 //! The law of incomplete recordings: a clean recording of which something is missing raises no finding.
 //!
-//! The recordings are those of the reference agent under every built-in scenario.
+//! The recordings are those of the reference agent and of a test agent under the built-in scenarios, and one that was
+//! written by hand and holds every feature of version 1.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -14,9 +15,12 @@ use std::sync::LazyLock;
 use acp_harness::check::check;
 use acp_harness::spec::{Catalogue, Level};
 use acp_harness::trace::TraceReader;
-use command_line::Harness;
+use command_line::{Harness, agent};
 use proptest::prelude::*;
 use tempfile::TempDir;
+
+/// A conversation with every feature of version 1.
+const EVERY_FEATURE: &str = "tests/recordings/every-feature.jsonl";
 
 /// A line that holds no event.
 const DAMAGE: &str = "{\"at\":1.0,\"from\":\"agent\",\"mess";
@@ -27,29 +31,62 @@ struct Trace {
     lines: Vec<String>,
 }
 
-/// The clean recordings; the folder is gone once they are read.
+/// The recordings that raise no finding as they are.
 static CLEAN: LazyLock<Vec<Trace>> = LazyLock::new(|| {
+    let mut traces = recorded(&["--agent", "bob"]);
+    assert!(traces.len() > 150, "{}", traces.len());
+    traces.extend(recorded(&[
+        "--agent",
+        &agent("well-equipped"),
+        "--profile",
+        "tests/agents/well-equipped.toml",
+        "--only",
+        "auth/*,content/*,fs/*,session/additional*,init/handshake,prompt/hello",
+    ]));
+    traces.push(Trace::read(Path::new(EVERY_FEATURE), EVERY_FEATURE));
+    traces.retain(|trace| failed(trace.all()).is_empty());
+    assert!(traces.len() > 200, "{}", traces.len());
+    traces
+});
+
+impl Trace {
+    fn read(file: &Path, name: &str) -> Self {
+        let text = fs::read_to_string(file).unwrap();
+        Self {
+            name: name.to_owned(),
+            lines: text.lines().map(str::to_owned).collect(),
+        }
+    }
+
+    fn all(&self) -> Vec<&str> {
+        self.lines.iter().map(String::as_str).collect()
+    }
+
+    /// Some of its lines behind the header, spread over the whole of it; all of the one that holds every feature.
+    fn some(&self) -> impl Iterator<Item = usize> {
+        let step = match self.name.as_str() {
+            EVERY_FEATURE => 1,
+            name => 1 + (name.len() + self.lines.len()) % 5,
+        };
+        (1..self.lines.len()).step_by(step)
+    }
+}
+
+/// The recordings of a run.
+fn recorded(words: &[&str]) -> Vec<Trace> {
     let folder = TempDir::new().unwrap();
     let keep = folder.path().to_str().unwrap();
-    let run = Harness::new().run(&["--agent", "bob", "-q", "--keep", keep]);
+    let run = Harness::new().run(&[words, &["-q", "--keep", keep]].concat());
     assert_eq!(run.code, 0, "{}\n{}", run.stdout, run.stderr);
     let mut files = Vec::new();
     collect(folder.path(), &mut files);
     files.sort();
-    let traces: Vec<Trace> = files
+    let name = |file: &PathBuf| file.strip_prefix(keep).unwrap().display().to_string();
+    files
         .iter()
-        .map(|file| Trace {
-            name: file.strip_prefix(keep).unwrap().display().to_string(),
-            lines: fs::read_to_string(file)
-                .unwrap()
-                .lines()
-                .map(str::to_owned)
-                .collect(),
-        })
-        .collect();
-    assert!(traces.len() > 150, "{}", traces.len());
-    traces
-});
+        .map(|file| Trace::read(file, &name(file)))
+        .collect()
+}
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -94,20 +131,17 @@ fn law(variants: impl Fn(&Trace, &mut dyn FnMut(String, Vec<&str>))) {
     assert!(all.is_empty(), "{} broken:\n{}", all.len(), all.join("\n"));
 }
 
-fn all(trace: &Trace) -> Vec<&str> {
-    trace.lines.iter().map(String::as_str).collect()
-}
-
 #[test]
-fn the_recordings_are_clean() {
-    law(|trace, give| give("as it is".to_owned(), all(trace)));
+fn the_recording_of_every_feature_is_clean() {
+    let trace = Trace::read(Path::new(EVERY_FEATURE), EVERY_FEATURE);
+    assert_eq!(failed(trace.all()), Vec::<String>::new());
 }
 
 #[test]
 fn a_line_that_cannot_be_read() {
     law(|trace, give| {
-        for line in 1..trace.lines.len() {
-            let mut lines = all(trace);
+        for line in trace.some() {
+            let mut lines = trace.all();
             lines[line] = DAMAGE;
             give(format!("without line {}", line + 1), lines);
         }
@@ -118,8 +152,8 @@ fn a_line_that_cannot_be_read() {
 fn a_recording_that_begins_late_and_says_so() {
     law(|trace, give| {
         let header = trace.lines[0].replacen('{', "{\"start\":false,", 1);
-        for first in 2..trace.lines.len() {
-            let mut lines = all(trace);
+        for first in trace.some().filter(|first| *first > 1) {
+            let mut lines = trace.all();
             lines[0] = &header;
             lines.drain(1..first);
             give(format!("from line {}", first + 1), lines);
@@ -130,8 +164,8 @@ fn a_recording_that_begins_late_and_says_so() {
 #[test]
 fn a_recording_that_begins_late_and_does_not_say_so() {
     law(|trace, give| {
-        for first in 2..trace.lines.len() {
-            let mut lines = all(trace);
+        for first in trace.some().filter(|first| *first > 1) {
+            let mut lines = trace.all();
             lines.drain(1..first);
             // One that was cut right before an `initialize` looks like one that begins there.
             let client = lines
@@ -152,8 +186,8 @@ fn a_recording_that_begins_late_and_does_not_say_so() {
 #[test]
 fn a_recording_that_ends_early() {
     law(|trace, give| {
-        for end in 1..trace.lines.len() {
-            give(format!("up to line {end}"), all(trace)[..end].to_vec());
+        for end in trace.some() {
+            give(format!("up to line {end}"), trace.all()[..end].to_vec());
         }
     });
 }
@@ -163,15 +197,36 @@ fn a_recording_of_one_side() {
     law(|trace, give| {
         for side in ["client", "agent"] {
             let mark = format!("\"from\":\"{side}\"");
-            let lines = all(trace).into_iter();
+            let lines = trace.all().into_iter();
             let lines = lines.filter(|line| !line.contains(&mark)).collect();
             give(format!("without the {side}"), lines);
         }
     });
 }
 
+#[test]
+fn two_lines_that_cannot_be_read() {
+    let trace = Trace::read(Path::new(EVERY_FEATURE), EVERY_FEATURE);
+    let mut broken = Vec::new();
+    for first in 1..trace.lines.len() {
+        for second in (first + 1..trace.lines.len()).step_by(7) {
+            let mut lines = trace.all();
+            lines[first] = DAMAGE;
+            lines[second] = DAMAGE;
+            for failure in failed(lines) {
+                broken.push(format!(
+                    "without lines {} and {}: {failure}",
+                    first + 1,
+                    second + 1
+                ));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn any_lines_that_cannot_be_read(
         which in any::<prop::sample::Index>(),
@@ -179,7 +234,7 @@ proptest! {
         late in any::<bool>(),
     ) {
         let trace = &CLEAN[which.index(CLEAN.len())];
-        let mut lines = all(trace);
+        let mut lines = trace.all();
         for index in lost {
             let line = 1 + index.index(lines.len() - 1);
             lines[line] = DAMAGE;
