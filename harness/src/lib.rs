@@ -11,6 +11,7 @@ pub mod diff;
 pub mod model;
 pub mod profile;
 pub mod replay;
+pub mod record;
 pub mod report;
 pub mod rules;
 pub mod scenario;

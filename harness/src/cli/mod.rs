@@ -8,6 +8,7 @@ mod keep;
 mod list;
 mod output;
 mod replay;
+mod record;
 mod reports;
 mod run;
 mod tables;
@@ -32,6 +33,8 @@ struct Arguments {
 enum Command {
     /// Drive an agent through scenarios and judge every message on the wire
     Run(Box<run::RunArguments>),
+    /// Stand between a client and an agent, and write down what passes
+    Record(record::RecordArguments),
     /// Judge recordings: what is wrong in them, and where
     Check(check::CheckArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
@@ -69,6 +72,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match command {
         Command::Run(arguments) => run::main(&arguments).into(),
+        Command::Record(arguments) => record::main(arguments),
         Command::Check(arguments) => check::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
