@@ -93,9 +93,10 @@ impl<'a> Canonical<'a> {
     /// The name of an item's kind of message.
     pub(crate) fn kind_name(&self, item: &Item) -> &str {
         match &item.what {
-            What::Message(kind) | What::Text { kind, .. } => {
-                self.kinds.get(*kind as usize).map_or("", |kind| kind.name.as_str())
-            }
+            What::Message(kind) | What::Text { kind, .. } => self
+                .kinds
+                .get(*kind as usize)
+                .map_or("", |kind| kind.name.as_str()),
             What::Call(_) => "tool call",
             What::Step(_) => "tool call state",
             What::NewSession => "session/new",
@@ -167,7 +168,12 @@ impl<'a> Canonical<'a> {
     fn prepare(&self, node: &mut Node<'a>, kind: &MessageKind, context: Context) {
         prepare::in_order(node);
         prepare::without_defaults(node, kind);
-        prepare::named(node, context, &self.folders, &mut Binder::Known(&self.minted));
+        prepare::named(
+            node,
+            context,
+            &self.folders,
+            &mut Binder::Known(&self.minted),
+        );
         self.volatility.replace(&kind.about, node, &mut |_| {});
     }
 
@@ -178,7 +184,9 @@ impl<'a> Canonical<'a> {
         let method = node.get("method").and_then(Node::text).map(str::to_owned);
         let kind = match method.as_deref() {
             Some("session/update") => {
-                let update = node.at(&["params", "update", "sessionUpdate"]).and_then(Node::text);
+                let update = node
+                    .at(&["params", "update", "sessionUpdate"])
+                    .and_then(Node::text);
                 MessageKind::call("session/update", update, item.from, self.volatility)
             }
             Some(method) => MessageKind::call(method, None, item.from, self.volatility),
@@ -243,7 +251,8 @@ impl<'a> Canonical<'a> {
 
     /// A tool call's reference by its id, for tests and places.
     pub(crate) fn tool(&self, session: Option<u32>, value: &str) -> Option<Reference> {
-        self.minted.known(Identifier::ToolCall, self.scope(session), value)
+        self.minted
+            .known(Identifier::ToolCall, self.scope(session), value)
     }
 
     /// The party of an item as a word.

@@ -17,7 +17,7 @@ use crate::rules::{Conversation, Judgement};
 use crate::scenario::{self, Setup};
 use crate::spec::Side;
 use crate::trace::{Body, Event, Exit, Observed, Party, Recording};
-use crate::wire::{Message, Reading};
+use crate::wire::Message;
 
 /// How many events may wait between the edges and the driver.
 const INBOX: usize = 1024;
