@@ -32,6 +32,14 @@ const sessions = new Map();
 /** The turn that runs in a session, by the session's id. */
 const turns = new Map();
 
+let failed = 0;
+/** Says what the table does not have, and goes on: the request is answered as cancelled. */
+function notPlanned(what) {
+  console.error(`${name}: not planned: ${what}`);
+  failed = 1;
+  return { outcome: { outcome: "cancelled" } };
+}
+
 /** One prompt of the table while it runs: how it answers, and when it cancels. */
 class Turn {
   constructor(context, sessionId, step) {
@@ -52,7 +60,7 @@ class Turn {
     await this.saw("asked");
     const kind = this.answers.shift();
     const option = options.find((option) => option.kind === kind);
-    if (kind !== "cancelled" && !option) throw new Error(`no answer for another permission request (next: ${kind})`);
+    if (kind !== "cancelled" && !option) notPlanned(`a permission request, while the next answer is ${kind}`);
     return { outcome: option ? { outcome: "selected", optionId: option.optionId } : { outcome: "cancelled" } };
   }
 }
@@ -109,11 +117,11 @@ async function take(context, step) {
 const agent = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
 const ended = new Promise((end) => agent.on("exit", end));
 const stream = acp.ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout));
-let failed = 0;
 await acp
   .client({ name: "sdk-ts" })
   .onRequest("session/request_permission", ({ params }) => {
-    return turns.get(params.sessionId)?.permission(params.options) ?? { outcome: { outcome: "cancelled" } };
+    const turn = turns.get(params.sessionId);
+    return turn ? turn.permission(params.options) : notPlanned("a permission request without a turn");
   })
   .onNotification("session/update", ({ params }) => onUpdate(params))
   .connectWith(stream, async (context) => {

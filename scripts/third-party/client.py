@@ -36,6 +36,7 @@ class Turn:
         self.answers = list(step.get("answers", []))
         self.cancel_when, *count = step.get("cancelWhen", [None])
         self.count = count[0] if count else 1
+        self.missed = False
 
     async def saw(self, moment):
         """Counts what the cancel waits for, and cancels when there was enough of it."""
@@ -48,13 +49,12 @@ class Turn:
 
     async def permission(self, options):
         await self.saw("asked")
-        if not self.answers:
-            raise RuntimeError("no answer for another permission request")
-        kind = self.answers.pop(0)
-        if kind == "cancelled":
-            return DeniedOutcome(outcome="cancelled")
-        option = next(option for option in options if option.kind == kind)
-        return AllowedOutcome(outcome="selected", option_id=option.option_id)
+        kind = self.answers.pop(0) if self.answers else None
+        for option in options:
+            if option.kind == kind:
+                return AllowedOutcome(outcome="selected", option_id=option.option_id)
+        self.missed = kind != "cancelled"
+        return DeniedOutcome(outcome="cancelled")
 
 
 class Client(acp.Client):
@@ -110,6 +110,8 @@ class Conversation:
         except acp.RequestError as error:
             # An error of the agent is part of the conversation; whatever else fails is not.
             print(f"answered with error {error.code}: {error}", file=sys.stderr)
+        if turn.missed:
+            sys.exit(f"a permission request that the table has no answer for: {step}")
 
 
 def blocks(prompt):
