@@ -3,10 +3,14 @@
 //! Everything that judges takes a trace and returns findings; only the edges touch processes, sockets and files.
 
 pub mod agent;
+pub mod canon;
+pub mod check;
 pub mod cli;
 pub mod client;
+pub mod diff;
 pub mod model;
 pub mod profile;
+pub mod record;
 pub mod report;
 pub mod rules;
 pub mod scenario;

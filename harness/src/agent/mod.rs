@@ -31,5 +31,6 @@ pub use guard::kill_all;
 pub use leftovers::Leftover;
 pub use marker::Marker;
 pub use named::{Named, NamedError};
+pub(crate) use output::{CUT_LINE, LINE_BOUND, STDERR_BOUND};
 pub use placeholders::Placeholders;
 pub use process::{AgentProcess, Launch, StartError};

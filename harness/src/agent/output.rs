@@ -12,13 +12,13 @@ use crate::trace::{Body, Observed, Outbox, Party};
 use crate::wire::{LineSplitter, Piece};
 
 /// The most bytes of one line of stdout that are read.
-pub(super) const LINE_BOUND: usize = 64 << 20;
+pub(crate) const LINE_BOUND: usize = 64 << 20;
 
 /// The most bytes of one line of stderr that are kept.
-pub(super) const STDERR_BOUND: usize = 64 << 10;
+pub(crate) const STDERR_BOUND: usize = 64 << 10;
 
 /// What is kept of a line of stdout that is over its bound.
-const CUT_LINE: usize = 64 << 10;
+pub(crate) const CUT_LINE: usize = 64 << 10;
 
 /// How much is read at once.
 const READ: usize = 128 << 10;

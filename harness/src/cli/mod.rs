@@ -1,9 +1,12 @@
 //! The command line: one file per command, and the only place that maps outcomes to exit codes.
 
+mod check;
 mod exit;
 mod explain;
 mod list;
 mod output;
+mod record;
+mod reports;
 mod run;
 mod tables;
 mod value;
@@ -27,6 +30,10 @@ struct Arguments {
 enum Command {
     /// Drive an agent through scenarios and judge every message on the wire
     Run(Box<run::RunArguments>),
+    /// Stand between a client and an agent, and write down what passes
+    Record(record::RecordArguments),
+    /// Judge recordings: what is wrong in them, and where
+    Check(check::CheckArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -60,6 +67,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match command {
         Command::Run(arguments) => run::main(&arguments).into(),
+        Command::Record(arguments) => record::main(arguments),
+        Command::Check(arguments) => check::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {

@@ -1,7 +1,7 @@
 //! The event of a finding, shortened around the member that is marked.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
 use serde_json::Value;
@@ -28,9 +28,19 @@ pub(super) struct Line {
     pub(super) marked: bool,
 }
 
-/// The excerpt of the event at `place` in a kept trace; `None` where it cannot be read there.
-pub(super) fn excerpt(trace: &Path, place: &Place) -> Option<Vec<Line>> {
-    let mut reader = TraceReader::open(BufReader::new(File::open(trace).ok()?)).ok()?;
+/// The excerpt of the event at `place` in a kept trace; `None` where it cannot be read there. `line` is the line of the
+/// file that the event stands on, where it is known.
+pub(super) fn excerpt(trace: &Path, line: Option<u64>, place: &Place) -> Option<Vec<Line>> {
+    let mut input = BufReader::new(File::open(trace).ok()?);
+    if let Some(line) = line {
+        for _ in 1..line {
+            input.skip_until(b'\n').ok()?;
+        }
+        let mut text = String::new();
+        input.read_line(&mut text).ok()?;
+        return Some(of_event(&Event::from_line(text.trim()).ok()?, place));
+    }
+    let mut reader = TraceReader::open(input).ok()?;
     let mut number = 0;
     while let Ok(Some(next)) = reader.next_event() {
         // A damaged line counts: it was an event when it was written.

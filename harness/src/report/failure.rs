@@ -1,7 +1,5 @@
 //! One requirement that failed, as a person reads it: what is required, what was seen and where, and what to do next.
 
-use std::collections::BTreeMap;
-
 use super::excerpt::excerpt;
 use super::table::wrapped;
 use super::{Paint, Run, plain};
@@ -10,7 +8,7 @@ use crate::verdict::{Sighting, Standing};
 
 /// Columns of prose.
 const WIDTH: usize = 96;
-/// How many other scenarios of a failure are named.
+/// How many other scenarios or places of a failure are named.
 const NAMED: usize = 4;
 
 /// The lines on one failure.
@@ -40,19 +38,22 @@ pub(super) fn failure(run: &Run, standing: &Standing, paint: Paint) -> Vec<Strin
         out.push(format!("  {}  {report}", paint.faint("report")));
     }
     if let Some(first) = standing.findings.first() {
-        if let Some(trace) = &first.trace {
+        if let Some(trace) = first.trace.as_ref().filter(|_| first.scenario.is_some()) {
             out.push(format!(
                 "  {}  {}",
                 paint.faint("trace "),
                 plain(&trace.display().to_string())
             ));
         }
-        if let Some(scenario) = &first.scenario {
-            out.push(format!(
-                "  {}  {}",
-                paint.faint("repeat"),
-                repeat(run, scenario)
-            ));
+        let words = match (&first.scenario, &first.trace) {
+            (Some(scenario), _) => Some(repeat(run, scenario, &[])),
+            (None, Some(trace)) if run.is_of_recordings() && trace.as_os_str() != "-" => Some(
+                repeat(run, &requirement.id, &[&trace.display().to_string()]),
+            ),
+            (None, _) => None,
+        };
+        if let Some(words) = words {
+            out.push(format!("  {}  {words}", paint.faint("repeat")));
         }
     }
     out
@@ -80,15 +81,13 @@ fn weight(standing: &Standing) -> String {
 fn sighting(out: &mut Vec<String>, sighting: &Sighting, paint: Paint) {
     push(out, &plain(&sighting.finding.message));
     let place = sighting.finding.place.as_ref();
-    let title = sighting.scenario.as_deref().map(|id| match place {
-        Some(place) => format!("in {id}, event {}", place.event),
-        None => format!("in {id}"),
-    });
-    if let Some(title) = title {
-        out.push(format!("  {}", paint.faint(&plain(&title))));
-    }
+    let title = match place {
+        Some(place) => format!("in {}, event {}", found_in(sighting), place.event),
+        None => format!("in {}", found_in(sighting)),
+    };
+    out.push(format!("  {}", paint.faint(&plain(&title))));
     let lines = match (&sighting.trace, place) {
-        (Some(trace), Some(place)) => excerpt(trace, place),
+        (Some(trace), Some(place)) => excerpt(trace, sighting.line, place),
         _ => None,
     };
     if let Some(lines) = lines {
@@ -108,32 +107,49 @@ fn sighting(out: &mut Vec<String>, sighting: &Sighting, paint: Paint) {
 /// How often else it was seen, and where.
 fn others(standing: &Standing) -> Option<String> {
     let more = standing.fails.checked_sub(1).filter(|more| *more > 0)?;
-    let mut scenarios: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut places: Vec<String> = Vec::new();
     for sighting in standing.findings.iter().skip(1) {
-        *scenarios
-            .entry(sighting.scenario.as_deref().unwrap_or("the trace"))
-            .or_default() += 1;
+        let place = found_in(sighting);
+        if !places.contains(&place) {
+            places.push(place);
+        }
     }
-    let mut named: Vec<String> = scenarios.keys().take(NAMED).map(|id| plain(id)).collect();
-    if scenarios.len() > NAMED {
-        named.push("other scenarios".to_owned());
+    places.sort();
+    let mut named: Vec<String> = places
+        .iter()
+        .take(NAMED)
+        .map(|place| plain(place))
+        .collect();
+    if places.len() > NAMED {
+        named.push("other places".to_owned());
     }
     let last = named.pop()?;
-    let places = match named.as_slice() {
+    let list = match named.as_slice() {
         [] => last,
         _ => format!("{} and {last}", named.join(", ")),
     };
     let times = if more == 1 { "time" } else { "times" };
-    Some(format!("Seen {more} more {times}, in {places}."))
+    Some(format!("Seen {more} more {times}, in {list}."))
 }
 
-/// The command that runs one scenario again.
-pub(super) fn repeat(run: &Run, scenario: &str) -> String {
+/// The scenario in which something was found; else the file and the line.
+pub(super) fn found_in(sighting: &Sighting) -> String {
+    match (&sighting.scenario, &sighting.trace, sighting.line) {
+        (Some(scenario), _, _) => scenario.clone(),
+        (None, Some(trace), Some(line)) => format!("{}:{line}", trace.display()),
+        (None, Some(trace), None) => trace.display().to_string(),
+        (None, None, _) => "the trace".to_owned(),
+    }
+}
+
+/// The command that runs one scenario again, or judges a recording by one requirement.
+fn repeat(run: &Run, only: &str, files: &[&str]) -> String {
     let (before, after) = &run.repeat;
     let words = before
         .iter()
         .map(String::as_str)
-        .chain(["--only", scenario])
+        .chain(["--only", only])
+        .chain(files.iter().copied())
         .chain(after.iter().map(String::as_str));
     plain(&shell_words::join(words))
 }

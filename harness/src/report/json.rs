@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Run;
+use super::{AgentIdentity, Recording, Run};
 use crate::spec::{Catalogue, Level};
 use crate::verdict::{Assessment, Sighting, Standing, State};
 
@@ -26,7 +26,35 @@ struct Report<'a> {
     totals: IndexMap<&'static str, IndexMap<&'static str, usize>>,
     requirements: Vec<Requirement<'a>>,
     scenarios: Vec<Scenario<'a>>,
+    /// The recordings that were judged; absent in a run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recordings: Vec<Recorded<'a>>,
     faults: Vec<Fault<'a>>,
+}
+
+#[derive(Serialize)]
+struct Recorded<'a> {
+    trace: String,
+    status: &'static str,
+    agent: Agent<'a>,
+    events: u64,
+    seconds: f64,
+    /// Whether it begins with the start of the conversation.
+    start: bool,
+    /// Whether the agent's end is in it.
+    ended: bool,
+    /// How many of its lines could not be read.
+    damaged: u64,
+    /// The first of these lines.
+    damage: Vec<Damaged<'a>>,
+    /// What could not be judged and why, a sentence each.
+    missing: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Damaged<'a> {
+    line: u64,
+    reason: &'a str,
 }
 
 #[derive(Serialize)]
@@ -78,6 +106,9 @@ struct Finding<'a> {
     scenario: Option<&'a str>,
     trace: Option<String>,
     event: Option<u64>,
+    /// The line of the trace, from 1; in reports on recordings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
     path: Option<&'a str>,
 }
 
@@ -115,12 +146,7 @@ pub fn to_json(run: &Run) -> serde_json::Result<String> {
             revision: catalogue.revision(),
             schema: catalogue.schema_revision(),
         },
-        agent: Agent {
-            command: &run.agent.command,
-            name: run.agent.name.as_deref(),
-            version: run.agent.version.as_deref(),
-            capabilities: run.agent.capabilities.as_ref(),
-        },
+        agent: agent(&run.agent),
         verdict: run.assessment.verdict.as_str(),
         blocked: run.blocked.as_ref().map(|blocked| blocked.why.as_str()),
         missing: run
@@ -154,6 +180,7 @@ pub fn to_json(run: &Run) -> serde_json::Result<String> {
                 why: &scenario.why,
             })
             .collect(),
+        recordings: run.recordings.iter().map(recorded).collect(),
         faults: run
             .faults
             .iter()
@@ -179,6 +206,38 @@ fn totals(assessment: &Assessment) -> IndexMap<&'static str, IndexMap<&'static s
             (level.as_str(), states.collect())
         })
         .collect()
+}
+
+fn agent(identity: &AgentIdentity) -> Agent<'_> {
+    Agent {
+        command: &identity.command,
+        name: identity.name.as_deref(),
+        version: identity.version.as_deref(),
+        capabilities: identity.capabilities.as_ref(),
+    }
+}
+
+fn recorded(recording: &Recording) -> Recorded<'_> {
+    let checked = &recording.checked;
+    Recorded {
+        trace: recording.trace.display().to_string(),
+        status: recording.status.as_str(),
+        agent: agent(&recording.agent),
+        events: checked.events,
+        seconds: checked.seconds,
+        start: checked.missing.start.is_none() && !checked.missing.client,
+        ended: checked.ended,
+        damaged: checked.damaged,
+        damage: checked
+            .damage
+            .iter()
+            .map(|damage| Damaged {
+                line: damage.line,
+                reason: &damage.reason,
+            })
+            .collect(),
+        missing: recording.missing(),
+    }
 }
 
 fn requirement(standing: &Standing) -> Requirement<'_> {
@@ -214,6 +273,7 @@ fn finding(sighting: &Sighting) -> Finding<'_> {
         scenario: sighting.scenario.as_deref(),
         trace: shown(sighting.trace.as_deref()),
         event: place.map(|place| place.event),
+        line: sighting.line,
         path: place.map(|place| place.path.as_str()),
     }
 }

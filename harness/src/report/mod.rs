@@ -12,6 +12,6 @@ mod text;
 pub use json::to_json;
 pub use paint::Paint;
 pub use plain::plain;
-pub use run::{AgentIdentity, Fault, Run, Scenario};
+pub use run::{AgentIdentity, Fault, Recording, Run, Scenario};
 pub(crate) use table::{table, wrapped};
 pub use text::{Detail, text};

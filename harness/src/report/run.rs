@@ -1,7 +1,11 @@
 //! A finished run, as all faces read it.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
+use crate::check::Checked;
+use crate::rules::Start;
 use crate::scenario::{Outcome, Status};
 use crate::verdict::{Assessment, Blocked, Blocker};
 
@@ -16,6 +20,8 @@ pub struct Run {
     pub blocked: Option<Blocked>,
     /// The scenarios that were run, by id.
     pub scenarios: Vec<Scenario>,
+    /// The recordings that were judged, where it is not a run.
+    pub recordings: Vec<Recording>,
     /// Faults of the harness itself.
     pub faults: Vec<Fault>,
     /// The words of the command line that repeat a run, before `--only`, and those after it.
@@ -27,6 +33,104 @@ impl Run {
     pub fn has_no_agent(&self) -> bool {
         let by = self.blocked.as_ref().map(|blocked| blocked.by);
         by == Some(Blocker::NoAgent)
+    }
+
+    /// Whether stored recordings were judged, and nothing was run.
+    pub fn is_of_recordings(&self) -> bool {
+        !self.recordings.is_empty()
+    }
+
+    /// What a sentence calls that which was judged: the agent; else the recording, or how many there are.
+    pub fn subject(&self) -> String {
+        let called = self.agent.called();
+        match self.recordings.as_slice() {
+            [only] if called.is_empty() => only.trace.display().to_string(),
+            recordings if called.is_empty() => format!("{} recordings", recordings.len()),
+            _ => called,
+        }
+    }
+}
+
+/// A recording that was judged.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The file, `-` for stdin.
+    pub trace: PathBuf,
+    /// Whose it is.
+    pub agent: AgentIdentity,
+    /// How it came out.
+    pub status: Status,
+    /// What came of judging it.
+    pub checked: Checked,
+}
+
+impl Recording {
+    /// The recording as an entry of the list of scenarios, so that a program that reads that list sees each file.
+    pub fn as_scenario(&self) -> Scenario {
+        Scenario {
+            id: self.trace.display().to_string(),
+            status: self.status,
+            seconds: self.checked.seconds,
+            trace: Some(self.trace.clone()),
+            why: self.missing(),
+        }
+    }
+
+    /// What of it could not be judged and why, a sentence each.
+    pub fn missing(&self) -> Vec<String> {
+        let checked = &self.checked;
+        let missing = &checked.missing;
+        let mut all: Vec<String> = Vec::new();
+        let mut say = |sentence: &str| all.push(sentence.to_owned());
+        if checked.events == 0 {
+            say("it holds no events");
+        }
+        if missing.client {
+            say(
+                "no message of the client is in it, so each message of the agent was judged by itself alone",
+            );
+        } else {
+            match missing.start {
+                Some(Start::Said) => {
+                    say("it begins after the start of the conversation, as its header says")
+                }
+                Some(Start::ClientGoesOn) => say(
+                    "it seems to begin after the start: the first message of the client is no `initialize`",
+                ),
+                Some(Start::AgentGoesOn) => say(
+                    "it seems to begin after the start: the agent speaks before any message of the client",
+                ),
+                None => {}
+            }
+            if missing.handshake && missing.version.is_none() && !missing.agent {
+                say(
+                    "the answer to `initialize` is not in it: version 1 was taken for granted, and what depends on capabilities was not judged",
+                );
+            }
+        }
+        if missing.agent {
+            say("no message of the agent is in it");
+        }
+        if let Some(version) = missing.version {
+            all.push(format!(
+                "it speaks version {version} of the protocol; the harness judges version 1, so only what all versions share was judged"
+            ));
+        }
+        match checked.damaged {
+            0 => {}
+            1 => all.push("1 line of it could not be read".to_owned()),
+            many => all.push(format!("{many} lines of it could not be read")),
+        }
+        if let Some(line) = checked.cut {
+            all.push(format!(
+                "it breaks off in line {line}: whoever recorded it was stopped there"
+            ));
+        } else if !checked.ended && checked.events > 0 {
+            all.push(
+                "it ends while the agent runs, so what was open then was not judged".to_owned(),
+            );
+        }
+        all
     }
 }
 
@@ -80,7 +184,7 @@ pub struct Scenario {
     /// How long it took, in seconds.
     pub seconds: f64,
     /// Where its trace is kept.
-    pub trace: Option<std::path::PathBuf>,
+    pub trace: Option<PathBuf>,
     /// Why it did not pass, a sentence each.
     pub why: Vec<String>,
 }

@@ -1,8 +1,9 @@
 //! The report that a person reads on the terminal: failures first, then counts, then the verdict.
 
-use super::failure::failure;
+use super::failure::{failure, found_in};
 use super::table::{table, wrapped};
 use super::{Paint, Run, plain};
+use crate::rules::Missing;
 use crate::scenario::Status;
 use crate::spec::Level;
 use crate::verdict::{Standing, State, Verdict};
@@ -18,6 +19,9 @@ const ORDER: [Level; 5] = [
     Level::May,
     Level::Observe,
 ];
+
+/// So many damaged lines of a recording are shown.
+const NAMED_DAMAGE: usize = 5;
 
 /// So many scenarios that could show nothing are named.
 const NAMED_SCENARIOS: usize = 3;
@@ -68,7 +72,11 @@ pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
     }
     if detail > Detail::Little && run.blocked.is_none() {
         counts(&mut out, run, paint);
-        scenarios(&mut out, run);
+        if run.is_of_recordings() {
+            recordings(&mut out, run, detail);
+        } else {
+            scenarios(&mut out, run);
+        }
         open(&mut out, run, detail, paint);
     }
     if let Some(blocked) = run.blocked.as_ref().filter(|_| !run.has_no_agent()) {
@@ -155,6 +163,67 @@ fn scenarios(out: &mut Vec<String>, run: &Run) {
     out.push(String::new());
 }
 
+/// The recordings, each with what of it could not be judged. Of many, those that lack nothing are only counted.
+fn recordings(out: &mut Vec<String>, run: &Run, detail: Detail) {
+    let alone = run.recordings.len() == 1;
+    let mut told = 0;
+    for recording in &run.recordings {
+        let missing = recording.missing();
+        let tells = alone || detail == Detail::Much || recording.status != Status::Pass;
+        let lacks =
+            recording.checked.damaged > 0 || recording.checked.missing != Missing::default();
+        if !tells && (!lacks || told == NAMED) {
+            continue;
+        }
+        told += 1;
+        let checked = &recording.checked;
+        let called = recording.agent.called();
+        let of = if called.is_empty() {
+            String::new()
+        } else {
+            format!(" of {called}")
+        };
+        let events = if checked.events == 1 {
+            "event"
+        } else {
+            "events"
+        };
+        let title = format!(
+            "{}: {} {events}{of}, {}",
+            recording.trace.display(),
+            checked.events,
+            recording.status
+        );
+        out.extend(wrapped(&plain(&title), WIDTH));
+        let most = match detail {
+            Detail::Much => usize::MAX,
+            _ => NAMED_DAMAGE,
+        };
+        let lines = checked.damage.iter().take(most).map(|damage| {
+            let place = format!("{}:{}", recording.trace.display(), damage.line);
+            format!("{place}: {}", damage.reason)
+        });
+        for line in missing.iter().cloned().chain(lines) {
+            let lines = wrapped(&plain(&line), WIDTH - 2).into_iter();
+            out.extend(lines.map(|line| format!("  {line}")));
+        }
+    }
+    if !alone {
+        let of = |status: Status| {
+            let all = run.recordings.iter();
+            all.filter(|it| it.status == status).count()
+        };
+        let counts: Vec<String> = [Status::Pass, Status::Fail, Status::Inconclusive]
+            .into_iter()
+            .map(|status| (of(status), status))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, status)| format!("{count} {status}"))
+            .collect();
+        out.push(format!("recordings: {}", counts.join(", ")));
+    }
+    out.push(String::new());
+}
+
 /// What was not exercised and what could not be told.
 fn open(out: &mut Vec<String>, run: &Run, detail: Detail, paint: Paint) {
     let before = out.len();
@@ -233,13 +302,13 @@ fn notes(out: &mut Vec<String>, run: &Run, paint: Paint) {
             _ => standing.findings.first().or(standing.notes.first()),
         };
         let Some(first) = first else { continue };
-        let scenario = first.scenario.as_deref().unwrap_or("the trace");
+        let place = found_in(first);
         out.push(format!(
             "{} {}: {} {}",
             paint.faint("note"),
             standing.requirement.id,
             plain(&first.finding.message),
-            paint.faint(&plain(&format!("({scenario})")))
+            paint.faint(&plain(&format!("({place})")))
         ));
         any = true;
     }
@@ -256,7 +325,7 @@ fn lacking(out: &mut Vec<String>, run: &Run) {
         .iter()
         .map(|(id, state)| format!("{id} is {state}"))
         .collect();
-    let text = if missing.is_empty() {
+    let text = if missing.is_empty() || run.is_of_recordings() {
         "Nothing that was asked for could be judged.".to_owned()
     } else {
         format!(
@@ -265,6 +334,9 @@ fn lacking(out: &mut Vec<String>, run: &Run) {
         )
     };
     out.extend(wrapped(&text, WIDTH));
+    if run.is_of_recordings() {
+        return;
+    }
     for id in run.assessment.missing.iter().map(|(id, _)| id) {
         if let Some(why) = run
             .assessment
@@ -327,6 +399,6 @@ fn verdict(run: &Run, paint: Paint) -> String {
     };
     format!(
         "{}: {word} ({sum}{others})",
-        paint.strong(&plain(&run.agent.called()))
+        paint.strong(&plain(&run.subject()))
     )
 }

@@ -12,17 +12,22 @@ use crate::wire::Id;
 mod end;
 mod observing;
 mod open;
+mod presence;
 mod session;
 
 pub use end::End;
 pub use open::Open;
+pub use presence::{Missing, Start};
 pub use session::{Origin, Session, Turn};
 
 /// What is known of a connection after the events so far. Bounded by what is open and by the number of sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Conversation {
-    /// Whether the recording begins with the process.
-    pub from_start: bool,
+    /// Whether nothing is missing between the start of the process and the event before this one, as far as can be told.
+    /// Where it is not so, what seems to be unknown may have been told in what is missing.
+    pub whole: bool,
+    /// The first event after the last place at which something is missing: 0 where the recording begins late.
+    pub hole: Option<u64>,
     /// The last `initialize` that was answered with a result.
     pub handshake: Option<Handshake>,
     /// How the agent's side has ended, so far.
@@ -42,6 +47,7 @@ pub struct Conversation {
     answered: HashMap<Id, u64>,
     sessions: HashMap<String, Session>,
     session_members: Vec<String>,
+    presence: presence::Presence,
 }
 
 /// What `initialize` agreed on.
@@ -74,9 +80,12 @@ pub(super) struct Change {
 
 impl Conversation {
     /// A conversation of which nothing has been seen.
+    ///
+    /// `from_start`: whether the recording begins with the process.
     pub fn new(from_start: bool) -> Self {
         Self {
-            from_start,
+            whole: from_start,
+            hole: (!from_start).then_some(0),
             ..Self::default()
         }
     }
@@ -156,12 +165,24 @@ impl Conversation {
         switched_on(self.agent_capabilities(), path)
     }
 
-    /// Whether version 1 is spoken: agreed on, or taken for granted in a recording that begins after the handshake.
+    /// Whether version 1 is spoken: agreed on, or taken for granted where the handshake is not in the recording and
+    /// nothing speaks for another version.
     pub fn is_version_one(&self) -> bool {
         match &self.handshake {
             Some(handshake) => handshake.version() == Some(1),
-            None => !self.from_start,
+            None => {
+                !self.whole
+                    && self
+                        .presence
+                        .hinted_version()
+                        .is_none_or(|version| version == 1)
+            }
         }
+    }
+
+    /// Whether something is missing in the recording after this event.
+    pub fn hole_since(&self, event: u64) -> bool {
+        self.hole.is_some_and(|hole| hole > event)
     }
 
     /// Whether any session result (new, load, resume) held this member, not null.

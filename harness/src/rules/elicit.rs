@@ -244,10 +244,10 @@ impl Elicitations {
         if announced || !moment.talk.client_can(&["elicitation"]) {
             return None;
         }
-        if !moment.talk.from_start {
+        if !moment.talk.whole {
             out.inconclusive(
                 MODE_AND_SCOPE,
-                "the recording begins late: a tool call may be from before",
+                "the recording begins late or lacks lines: a tool call may have been announced there",
             );
             return None;
         }
@@ -313,9 +313,9 @@ impl Elicitations {
                 *url = Url::Completed;
                 out.pass(COMPLETED);
             }
-            None if !moment.talk.from_start => out.inconclusive(
+            None if !moment.talk.whole => out.inconclusive(
                 COMPLETED,
-                "the recording begins late: an elicitation may be from before",
+                "the recording begins late or lacks lines: an elicitation may have been made there",
             ),
             None => out.fail(
                 COMPLETED,
@@ -341,10 +341,10 @@ fn request_fault(
     {
         return None;
     }
-    if !moment.talk.from_start {
+    if !moment.talk.whole {
         out.inconclusive(
             MODE_AND_SCOPE,
-            "the recording begins late: a request may be from before",
+            "the recording begins late or lacks lines: a request may stand there",
         );
         return None;
     }

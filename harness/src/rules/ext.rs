@@ -149,6 +149,10 @@ impl Extensions {
                     draft.from
                 ),
             ),
+            Some(_) if !moment.talk.whole && method.starts_with("mcp/") => out.inconclusive(
+                METHODS,
+                "whether the client takes part in a draft may stand in what is not in the recording",
+            ),
             Some(draft) => out.fail(
                 METHODS,
                 moment.at("/method"),

@@ -72,7 +72,7 @@ impl Rule for Handshakes {
         if let Some((open, message)) = moment.answer_to("initialize") {
             self.answered(moment, open, message, out);
         } else if let Some(message) = moment.client_call("initialize") {
-            if !self.seen_any && moment.talk.from_start && is_judged(moment, message) {
+            if !self.seen_any && moment.talk.whole && is_judged(moment, message) {
                 self.first = Some(moment.index);
             }
             self.seen_any = true;

@@ -35,7 +35,7 @@ const REMEMBERED: usize = 1000;
 ///
 /// JSONRPC-03 (schema/v1/schema.json#/$defs/RequestId): a response repeats the id of an open request. Each malformed input
 /// of the client excuses one error with a null id, or one answer with the id that stands in it (any id, where its id
-/// cannot be told). In a recording that begins late an unknown id proves nothing.
+/// cannot be told). In a recording that begins late or lacks lines an unknown id proves nothing.
 ///
 /// JSONRPC-04 (docs/protocol/v1/overview.mdx#communication-model): each well-formed request is answered once. A second
 /// answer, giving up on an answer, and the agent's own end before it fail; an end by the client or of the recording does
@@ -272,10 +272,10 @@ impl Jsonrpc {
         } else if self.unreadable > 0 {
             self.unreadable -= 1;
             self.malformed = self.malformed.saturating_sub(1);
-        } else if !moment.talk.from_start {
+        } else if !moment.talk.whole {
             out.inconclusive(
                 KNOWN_ID,
-                "the recording begins late: a response may answer a request from before",
+                "the recording begins late or lacks lines: a response may answer a request that is not in it",
             );
         } else {
             out.fail(
@@ -297,10 +297,10 @@ impl Jsonrpc {
             self.unreadable = self.unreadable.min(self.malformed);
             return;
         }
-        if !moment.talk.from_start {
+        if !moment.talk.whole {
             out.inconclusive(
                 KNOWN_ID,
-                "the recording begins late: a response may answer input from before",
+                "the recording begins late or lacks lines: a response may answer input that is not in it",
             );
             return;
         }
@@ -427,8 +427,11 @@ fn after_malformed(talk: &Conversation, open: &Open) -> Option<&'static str> {
         .then_some("the client had sent input before that is no message")
 }
 
-/// Whether the answer may stand in a line that could not be read.
+/// Whether the answer may stand in a line that could not be read, of the agent or of the recording.
 pub(super) fn unread_since(talk: &Conversation, open: &Open) -> Option<&'static str> {
+    if talk.hole_since(open.event) {
+        return Some("the answer to a request may stand in a line of the recording that is lost");
+    }
     talk.unread
         .is_some_and(|unread| unread > open.event)
         .then_some("the answer to a request may stand in a line that holds no single message")

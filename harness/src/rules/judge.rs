@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::{Conversation, Judgement, Moment, Place, areas};
+use super::{Conversation, Judgement, Moment, Place, areas, reach};
 use crate::spec::{Catalogue, Truth};
 use crate::trace::Event;
 
@@ -40,6 +40,8 @@ pub trait Rule: Send {
 pub struct Out<'a> {
     judgement: &'a mut Judgement,
     talk: &'a Conversation,
+    /// What the rules see; `None` at the end of the trace.
+    moment: Option<&'a Moment<'a>>,
 }
 
 impl Out<'_> {
@@ -51,15 +53,39 @@ impl Out<'_> {
     }
 
     /// The requirement was seen not to hold; `message` is one sentence: what was seen, what was expected.
+    ///
+    /// Where something that this rests on is not in the recording, or was redacted, it is inconclusive instead.
     pub fn fail(&mut self, id: &'static str, place: Place, message: impl Into<String>) {
-        if self.talk.unread.is_some() && BY_ABSENCE.contains(&id) {
-            self.inconclusive(
-                id,
-                "what is missing may stand in a line that holds no single message",
-            );
-        } else if self.applies(id) {
-            self.judgement.fail(id, Some(place), message.into());
+        match self.truth(id) {
+            Truth::Holds => {}
+            Truth::Unknown if !self.talk.whole => {
+                self.judgement
+                    .inconclusive(id, "the handshake is not in the recording".to_owned());
+                return;
+            }
+            Truth::Unknown | Truth::Fails(_) => return,
         }
+        let why = if self.talk.unread.is_some() && BY_ABSENCE.contains(&id) {
+            Some("what is missing may stand in a line that holds no single message")
+        } else {
+            reach::missing(id, self.talk, self.moment, &place).or_else(|| self.redacted(&place))
+        };
+        match why {
+            Some(why) => self.judgement.inconclusive(id, why.to_owned()),
+            None => self.judgement.fail(id, Some(place), message.into()),
+        }
+    }
+
+    /// Whether what a failure points at is a text of which a part was replaced when it was recorded.
+    fn redacted(&self, place: &Place) -> Option<&'static str> {
+        let moment = self.moment?;
+        if !moment.event.redacted || moment.index != place.event {
+            return None;
+        }
+        let (first, rest) = place.path.strip_prefix('/')?.split_once('/')?;
+        let member = moment.message()?.members().get(first)?;
+        let text = member.pointer(&format!("/{rest}"))?.as_str()?;
+        holds_placeholder(text).then_some("a part of it was redacted")
     }
 
     /// Passes or fails by a condition; the message is only made for a failure.
@@ -102,14 +128,23 @@ impl Out<'_> {
     }
 
     fn applies(&self, id: &'static str) -> bool {
+        self.truth(id) == Truth::Holds
+    }
+
+    /// Whether the requirement's own condition holds on this connection.
+    fn truth(&self, id: &'static str) -> Truth {
         let Some(requirement) = Catalogue::v1().get(id) else {
             debug_assert!(
                 false,
                 "a rule judges {id}, which the catalogue does not hold"
             );
-            return false;
+            return Truth::Unknown;
         };
-        requirement.when.is_always() || self.talk.evaluate(&requirement.when) == Truth::Holds
+        if requirement.when.is_always() {
+            Truth::Holds
+        } else {
+            self.talk.evaluate(&requirement.when)
+        }
     }
 }
 
@@ -127,14 +162,31 @@ impl Judge {
         Self::with_rules(from_start, areas::all())
     }
 
+    /// A judge for a stored recording, which may have begun late though its header does not say so. `from_start`: what
+    /// the header says. A recording that shows one side only, or that lacks lines (see [`Judge::skipped`]), is judged for
+    /// what it holds.
+    pub fn of_recording(from_start: bool) -> Self {
+        Self::of(Conversation::of_recording(from_start), areas::all())
+    }
+
     /// A judge with these rules only.
     pub fn with_rules(from_start: bool, rules: Vec<Box<dyn Rule>>) -> Self {
+        Self::of(Conversation::new(from_start), rules)
+    }
+
+    fn of(talk: Conversation, rules: Vec<Box<dyn Rule>>) -> Self {
         Self {
             rules,
-            talk: Conversation::new(from_start),
+            talk,
             judgement: Judgement::new(),
             seen: 0,
         }
+    }
+
+    /// Something is missing here: a line of the recording could not be read. It may have held anything, so what rests on
+    /// that is not failed.
+    pub fn skipped(&mut self) {
+        self.talk.skipped(self.seen);
     }
 
     /// Judges the next event and gives its number, from 0.
@@ -160,6 +212,7 @@ impl Judge {
         let mut out = Out {
             judgement: &mut self.judgement,
             talk: &self.talk,
+            moment: Some(&moment),
         };
         for rule in &mut self.rules {
             rule.see(&moment, &mut out);
@@ -177,6 +230,7 @@ impl Judge {
         let mut out = Out {
             judgement: &mut self.judgement,
             talk: &self.talk,
+            moment: None,
         };
         for rule in &mut self.rules {
             rule.end(&self.talk, &mut out);
@@ -212,6 +266,19 @@ impl std::fmt::Debug for Judge {
             .field("seen", &self.seen)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a text holds a placeholder that a redaction puts in, such as `{home}` or `{secret-1}`.
+fn holds_placeholder(text: &str) -> bool {
+    let named = |rest: &str| {
+        rest.split_once('}').is_some_and(|(name, _)| {
+            name.starts_with(|first: char| first.is_ascii_lowercase())
+                && name
+                    .bytes()
+                    .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        })
+    };
+    text.split('{').skip(1).any(named)
 }
 
 /// Judges a whole trace that is at hand: for tests and small files.

@@ -30,6 +30,7 @@ mod perm;
 mod plan;
 mod prompt;
 mod quote;
+mod reach;
 mod schema;
 mod session;
 #[cfg(test)]
@@ -43,7 +44,7 @@ mod update;
 mod usage;
 
 pub use calls::{Call, CallStep, Calls, Consent, Status};
-pub use conversation::{Conversation, End, Handshake, Open, Origin, Session, Turn};
+pub use conversation::{Conversation, End, Handshake, Missing, Open, Origin, Session, Start, Turn};
 pub use gap::Gap;
 pub use judge::{Judge, Out, Rule, judge_all};
 pub use judgement::{Finding, Judgement, Place, Tally};

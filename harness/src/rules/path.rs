@@ -1,8 +1,20 @@
 //! Paths in messages, judged by their text alone: the agent may run on another system than the harness.
 
-/// Whether a path is absolute on Unix or Windows. `~` and `file://` are not.
+/// Whether a path is absolute on Unix or Windows, or begins with what a redaction puts in its place, such as `{home}`. `~`
+/// and `file://` are not.
 pub(super) fn is_absolute(path: &str) -> bool {
-    path.starts_with('/') || path.starts_with("\\\\") || drive(path)
+    path.starts_with('/') || path.starts_with("\\\\") || drive(path) || redacted(path)
+}
+
+/// `{home}`, alone or before a separator.
+fn redacted(path: &str) -> bool {
+    let Some((name, rest)) = path.strip_prefix('{').and_then(|rest| rest.split_once('}')) else {
+        return false;
+    };
+    let is_name = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    !name.is_empty()
+        && name.bytes().all(is_name)
+        && (rest.is_empty() || rest.starts_with(['/', '\\']))
 }
 
 /// Whether `path` is `root` or lies below it, both absolute; `.` and `..` are followed, links are not. The two spellings
@@ -46,10 +58,30 @@ mod tests {
 
     #[test]
     fn absolute_is_what_either_system_calls_so() {
-        for path in ["/", "/a", "C:\\a", "c:/a", "\\\\server\\share"] {
+        for path in [
+            "/",
+            "/a",
+            "C:\\a",
+            "c:/a",
+            "\\\\server\\share",
+            "{home}",
+            "{home}/a",
+            "{secret-1}\\a",
+        ] {
             assert!(is_absolute(path), "{path}");
         }
-        for path in ["", "a", "./a", "~/a", "file:///a", "C:a", "\\a"] {
+        for path in [
+            "",
+            "a",
+            "./a",
+            "~/a",
+            "file:///a",
+            "C:a",
+            "\\a",
+            "{home",
+            "{}/a",
+            "{home}a",
+        ] {
             assert!(!is_absolute(path), "{path}");
         }
     }

@@ -205,7 +205,7 @@ impl Prompts {
                 }
             }
             Some(_) => {}
-            // In a recording that begins late a turn may be open of which the prompt was not seen.
+            // In a recording that begins late or lacks lines a turn may be open of which the prompt was not seen.
             None if session.origin == Origin::Before => {}
             None => {
                 if !self.early.contains(update.session) {
@@ -506,7 +506,7 @@ fn unknown_session(moment: &Moment<'_>, session: &str, out: &mut Out<'_>) {
     let Some(event) = open_for else {
         return;
     };
-    if moment.talk.from_start {
+    if moment.talk.whole {
         out.fail(
             "PROMPT-04",
             moment.at("/params/sessionId"),

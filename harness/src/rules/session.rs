@@ -94,8 +94,10 @@ pub(super) enum Standing {
 pub(super) fn standing(talk: &Conversation, session: &str) -> Standing {
     if talk.session(session).is_some() {
         Standing::Known
-    } else if !talk.from_start {
-        Standing::Unclear("the recording begins late: a session may be from before")
+    } else if !talk.whole {
+        Standing::Unclear(
+            "the recording begins late or lacks lines: a session may have been opened there",
+        )
     } else if talk.unread.is_some() {
         Standing::Unclear(
             "the answer that gives a session id may stand in a line that holds no single message",

@@ -190,8 +190,8 @@ impl Terminals {
         let Some(terminal) = terminals.and_then(|terminals| terminals.get_mut(id)) else {
             match standing(moment.talk, session) {
                 Standing::Unclear(why) => out.inconclusive(RETURNED, why),
-                _ if !moment.talk.from_start => {
-                    out.inconclusive(RETURNED, "the recording begins late: a terminal may be from before");
+                _ if !moment.talk.whole => {
+                    out.inconclusive(RETURNED, "the recording begins late or lacks lines: a terminal may have been made there");
                 }
                 _ => out.fail(
                     RETURNED,

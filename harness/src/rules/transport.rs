@@ -95,11 +95,14 @@ impl Rule for Transport {
             );
             return;
         }
-        if !moment.talk.from_start && self.lines == 1 && matches!(reading, Reading::Odd(_)) {
+        let after_hole = moment.talk.hole == Some(moment.index)
+            || (self.lines == 1 && moment.talk.hole == Some(0));
+        if after_hole && matches!(reading, Reading::Odd(_)) {
+            self.give_up_spread(out);
             out.note(
                 ONLY_MESSAGES,
                 moment.place(),
-                "the recording begins late, and its first line is no message; it may be the rest of one",
+                "the first line after something that is not in the recording is no message; it may be the rest of one",
             );
             return;
         }
@@ -194,7 +197,9 @@ impl Transport {
             }
             Oddity::Batch(items) => {
                 let version = moment.talk.handshake.as_ref().and_then(|it| it.version());
-                if version.is_none_or(|version| version == 1) {
+                if version.is_none() && !moment.talk.whole {
+                    out.inconclusive(SINGLY, "the handshake is not in the recording");
+                } else if version.is_none_or(|version| version == 1) {
                     self.batch_failed = true;
                     out.fail(
                         SINGLY,
@@ -296,7 +301,8 @@ impl Transport {
         };
         let killed = talk.end.signalled.is_some()
             || matches!(talk.end.exit, Some(Exit::Signal(_)))
-            || talk.end.exit.is_none();
+            || talk.end.exit.is_none()
+            || talk.hole_since(0);
         let place = Place::event(last.event);
         match last.kind {
             LastKind::Whole if !killed => {

@@ -1,6 +1,7 @@
 //! One entry of a trace, and how it stands on its line.
 
 use std::fmt;
+use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -24,14 +25,21 @@ pub enum Party {
     Harness,
 }
 
-impl fmt::Display for Party {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Party {
+    /// The word for it in a trace.
+    const fn word(self) -> &'static str {
+        match self {
             Self::Client => "client",
             Self::Agent => "agent",
             Self::Model => "model",
             Self::Harness => "harness",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
     }
 }
 
@@ -197,6 +205,87 @@ impl Body {
     }
 }
 
+impl Body {
+    /// Appends the members that tell it.
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Message { text, partial } => {
+                put(out, "message", text);
+                if *partial {
+                    put(out, "partial", "true");
+                }
+            }
+            Self::Line { bytes, partial } => {
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => put_text(out, "line", text),
+                    Err(_) => put_text(out, "base64", &BASE64.encode(bytes)),
+                }
+                if *partial {
+                    put(out, "partial", "true");
+                }
+            }
+            Self::Stderr(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => put_text(out, "stderr", text),
+                Err(_) => {
+                    put_text(out, "stderr", &String::from_utf8_lossy(bytes));
+                    put_text(out, "base64", &BASE64.encode(bytes));
+                }
+            },
+            Self::Eof => put(out, "eof", "true"),
+            Self::Signal(signal) => put(out, "signal", &signal.to_string()),
+            Self::Exit(Exit::Code(code)) => put(out, "exit", &format!(r#"{{"code":{code}}}"#)),
+            Self::Exit(Exit::Signal(signal)) => {
+                put(out, "exit", &format!(r#"{{"signal":{signal}}}"#));
+            }
+            Self::Model(exchange) => exchange.put(out),
+            Self::Unanswered { id, seconds } => {
+                put(out, "unanswered", &id.to_string());
+                put(out, "seconds", &format!("{seconds:.3}"));
+            }
+            Self::Left(processes) => put(out, "left", &Value::from(processes.clone()).to_string()),
+            Self::Other(value) => {
+                if let Value::Object(members) = value {
+                    for (name, value) in members {
+                        put(out, name, &value.to_string());
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Exchange {
+    /// Appends the members that tell it.
+    fn put(&self, out: &mut Vec<u8>) {
+        put(out, "exchange", &self.exchange.to_string());
+        match &self.part {
+            ExchangePart::Request { path, body, side } => {
+                put_text(out, "path", path);
+                match serde_json::from_str::<&RawValue>(body) {
+                    Ok(_) if !body.contains(['\n', '\r']) => put(out, "request", body),
+                    Ok(_) => put(out, "request", &on_one_line(body)),
+                    Err(_) => put_text(out, "request", body),
+                }
+                if let Some(side) = side {
+                    put_text(out, "side", side);
+                }
+            }
+            ExchangePart::Status(status) => put(out, "status", &status.to_string()),
+            ExchangePart::Chunk(chunk) => put_text(out, "chunk", chunk),
+            ExchangePart::End(end) => put(
+                out,
+                "end",
+                match end {
+                    ExchangeEnd::Complete => r#""complete""#,
+                    ExchangeEnd::Cut => r#""cut""#,
+                    ExchangeEnd::Cancelled => r#""cancelled""#,
+                    ExchangeEnd::Refused => r#""refused""#,
+                },
+            ),
+        }
+    }
+}
+
 /// The members of an event's line, as they are read.
 #[derive(Deserialize)]
 struct Members {
@@ -240,88 +329,28 @@ impl Event {
 
     /// The line of the trace file for this event, without its newline.
     pub fn to_line(&self) -> String {
-        let mut out = format!(r#"{{"at":{:.6},"from":"{}""#, self.at, self.from);
-        let mut put = |name: &str, json: &str| {
-            out.push_str(",\"");
-            out.push_str(name);
-            out.push_str("\":");
-            out.push_str(json);
-        };
-        match &self.body {
-            Body::Message { text, partial } => {
-                put("message", text);
-                if *partial {
-                    put("partial", "true");
-                }
-            }
-            Body::Line { bytes, partial } => {
-                match std::str::from_utf8(bytes) {
-                    Ok(text) => put("line", &quoted(text)),
-                    Err(_) => put("base64", &quoted(&BASE64.encode(bytes))),
-                }
-                if *partial {
-                    put("partial", "true");
-                }
-            }
-            Body::Stderr(bytes) => match std::str::from_utf8(bytes) {
-                Ok(text) => put("stderr", &quoted(text)),
-                Err(_) => {
-                    put("stderr", &quoted(&String::from_utf8_lossy(bytes)));
-                    put("base64", &quoted(&BASE64.encode(bytes)));
-                }
-            },
-            Body::Eof => put("eof", "true"),
-            Body::Signal(signal) => put("signal", &signal.to_string()),
-            Body::Exit(Exit::Code(code)) => put("exit", &format!(r#"{{"code":{code}}}"#)),
-            Body::Exit(Exit::Signal(signal)) => put("exit", &format!(r#"{{"signal":{signal}}}"#)),
-            Body::Model(Exchange { exchange, part }) => {
-                put("exchange", &exchange.to_string());
-                match part {
-                    ExchangePart::Request { path, body, side } => {
-                        put("path", &quoted(path));
-                        match serde_json::from_str::<&RawValue>(body) {
-                            Ok(_) if !body.contains(['\n', '\r']) => put("request", body),
-                            Ok(_) => put("request", &on_one_line(body)),
-                            Err(_) => put("request", &quoted(body)),
-                        }
-                        if let Some(side) = side {
-                            put("side", &quoted(side));
-                        }
-                    }
-                    ExchangePart::Status(status) => put("status", &status.to_string()),
-                    ExchangePart::Chunk(chunk) => put("chunk", &quoted(chunk)),
-                    ExchangePart::End(end) => put(
-                        "end",
-                        match end {
-                            ExchangeEnd::Complete => r#""complete""#,
-                            ExchangeEnd::Cut => r#""cut""#,
-                            ExchangeEnd::Cancelled => r#""cancelled""#,
-                            ExchangeEnd::Refused => r#""refused""#,
-                        },
-                    ),
-                }
-            }
-            Body::Unanswered { id, seconds } => {
-                put("unanswered", &id.to_string());
-                put("seconds", &format!("{seconds:.3}"));
-            }
-            Body::Left(processes) => put("left", &Value::from(processes.clone()).to_string()),
-            Body::Other(value) => {
-                if let Value::Object(members) = value {
-                    for (name, value) in members {
-                        put(name, &value.to_string());
-                    }
-                }
-            }
-        }
+        let mut line = Vec::new();
+        self.write_line(&mut line);
+        line.pop();
+        // All that goes into a line is UTF-8.
+        String::from_utf8(line).unwrap_or_default()
+    }
+
+    /// Appends the line of the trace file for this event, with its newline.
+    pub fn write_line(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"at\":");
+        put_seconds(out, self.at);
+        out.extend_from_slice(b",\"from\":\"");
+        out.extend_from_slice(self.from.word().as_bytes());
+        out.push(b'"');
+        self.body.put(out);
         if let Some(probe) = &self.probe {
-            put("probe", &quoted(probe));
+            put_text(out, "probe", probe);
         }
         if self.redacted {
-            put("redacted", "true");
+            put(out, "redacted", "true");
         }
-        out.push('}');
-        out
+        out.extend_from_slice(b"}\n");
     }
 
     /// Reads an event from its line.
@@ -445,9 +474,46 @@ fn other(line: &str) -> Result<Body, String> {
     Ok(Body::Other(value))
 }
 
-/// A JSON string.
-fn quoted(text: &str) -> String {
-    Value::String(text.to_owned()).to_string()
+/// Appends a member with its value as JSON.
+fn put(out: &mut Vec<u8>, name: &str, json: &str) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+    out.extend_from_slice(json.as_bytes());
+}
+
+/// Appends a member whose value is this text.
+fn put_text(out: &mut Vec<u8>, name: &str, text: &str) {
+    put(out, name, "");
+    // Neither a text nor a vector gives an error.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// Appends seconds with six decimals.
+fn put_seconds(out: &mut Vec<u8>, seconds: f64) {
+    const MICROS: f64 = 1e6;
+    let micros = (seconds * MICROS).round();
+    if !(0.0..1e15).contains(&micros) {
+        let _ = write!(out, "{seconds:.6}");
+        return;
+    }
+    let micros = micros as u64;
+    let mut digits = [b'0'; 24];
+    let mut rest = micros;
+    let mut used = 0;
+    for digit in digits.iter_mut().rev() {
+        if used == 6 {
+            *digit = b'.';
+        } else {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        used += 1;
+        if rest == 0 && used > 7 {
+            break;
+        }
+    }
+    out.extend_from_slice(digits.get(digits.len() - used..).unwrap_or_default());
 }
 
 /// The same JSON with its line breaks, which can only be white space between tokens, as blanks.

@@ -2,6 +2,7 @@
 
 mod event;
 mod header;
+mod lines;
 mod observed;
 mod reader;
 mod recording;
@@ -9,6 +10,7 @@ mod writer;
 
 pub use event::{Body, Event, Exchange, ExchangeEnd, ExchangePart, Exit, Party};
 pub use header::{FORMAT, Header};
+pub use lines::Lines;
 pub use observed::{Observed, Outbox};
 pub use reader::{Damage, OpenError, TraceReader};
 pub use recording::{Recording, RecordingError};

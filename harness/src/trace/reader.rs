@@ -45,6 +45,7 @@ pub struct TraceReader<R> {
     input: R,
     header: Header,
     line: u64,
+    cut: bool,
 }
 
 impl<R: BufRead> TraceReader<R> {
@@ -78,12 +79,23 @@ impl<R: BufRead> TraceReader<R> {
             input,
             header,
             line: 1,
+            cut: false,
         })
     }
 
     /// The header.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The number in the file of the line that was read last, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Whether the line that was read last had no newline: whoever wrote it was stopped there.
+    pub fn is_cut(&self) -> bool {
+        self.cut
     }
 
     /// The next event, or what is wrong with the next line; `None` at the end.
@@ -103,6 +115,7 @@ impl<R: BufRead> TraceReader<R> {
             }
             self.line += 1;
             let whole = bytes.last() == Some(&b'\n');
+            self.cut = !whole;
             if !whole && read as u64 == LONGEST_LINE {
                 self.skip_line()?;
                 return Ok(Some(Err(self.damage("longer than 256 MiB".into()))));

@@ -28,9 +28,9 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// What writing gave; the file may then end in the middle of a line.
     pub fn append(&mut self, event: &Event) -> io::Result<()> {
-        let mut line = event.to_line();
-        line.push('\n');
-        self.out.write_all(line.as_bytes())?;
+        let mut line = Vec::new();
+        event.write_line(&mut line);
+        self.out.write_all(&line)?;
         self.out.flush()
     }
 

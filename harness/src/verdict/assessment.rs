@@ -8,6 +8,7 @@ use super::{Stale, State};
 use crate::profile::Known;
 use crate::rules::{Finding, Judgement, Tally};
 use crate::spec::{Catalogue, Level, Requirement};
+use crate::trace::Lines;
 
 /// What must really have taken place before an agent is called conformant: handshake, session, turn, clean stdout.
 pub const BASELINE: [&str; 4] = ["TRANSPORT-02", "INIT-01", "SESSION-01", "PROMPT-01"];
@@ -22,6 +23,8 @@ pub struct Piece {
     pub scenario: Option<String>,
     /// Where the trace is kept.
     pub trace: Option<PathBuf>,
+    /// On which lines of it the events stand, where that is known.
+    pub lines: Option<Lines>,
     /// What was found in it.
     pub judgement: Judgement,
 }
@@ -44,6 +47,8 @@ pub struct Sighting {
     pub scenario: Option<String>,
     /// The trace.
     pub trace: Option<PathBuf>,
+    /// The line of the trace that the event stands on, where it is known.
+    pub line: Option<u64>,
     /// Whether it is known for this agent.
     pub known: bool,
 }
@@ -190,12 +195,35 @@ pub fn assess(
     in_scope: impl Fn(&Requirement) -> bool,
     known: &KnownFailures<'_>,
 ) -> Assessment {
+    let all: Vec<_> = pieces.iter().map(|piece| (piece, *known)).collect();
+    let mut assessment = put_together(&all, scope, in_scope);
+    assessment.stale = stale(&assessment.standings, pieces, known);
+    assessment
+}
+
+/// Puts the judgements of recordings together, each with the known failures of its agent. The verdict is on what was
+/// judged. A recording is a part of what an agent does, so a known failure that it does not show is not stale.
+pub fn assess_recordings(
+    pieces: &[(Piece, KnownFailures<'_>)],
+    in_scope: impl Fn(&Requirement) -> bool,
+) -> Assessment {
+    let all: Vec<_> = pieces
+        .iter()
+        .map(|(piece, known)| (piece, *known))
+        .collect();
+    put_together(&all, Scope::Part, in_scope)
+}
+
+fn put_together(
+    pieces: &[(&Piece, KnownFailures<'_>)],
+    scope: Scope,
+    in_scope: impl Fn(&Requirement) -> bool,
+) -> Assessment {
     let standings: Vec<Standing> = Catalogue::v1()
         .iter()
         .filter(|requirement| in_scope(requirement))
-        .map(|requirement| standing(requirement, pieces, known))
+        .map(|requirement| standing(requirement, pieces))
         .collect();
-    let stale = stale(&standings, pieces, known);
     let missing = missing(&standings);
     let failed = |known: bool| {
         standings.iter().any(|standing| {
@@ -220,7 +248,7 @@ pub fn assess(
         standings,
         verdict,
         missing,
-        stale,
+        stale: Vec::new(),
     }
 }
 
@@ -255,17 +283,13 @@ fn nothing_passed(standings: &[Standing]) -> bool {
         .any(|standing| standing.state == State::Pass)
 }
 
-fn standing(
-    requirement: &'static Requirement,
-    pieces: &[Piece],
-    known: &KnownFailures<'_>,
-) -> Standing {
+fn standing(requirement: &'static Requirement, pieces: &[(&Piece, KnownFailures<'_>)]) -> Standing {
     let mut sum = Tally::default();
     let mut findings = Vec::new();
     let mut notes = Vec::new();
     let mut unknown_fails = 0;
     let mut reason = None;
-    for piece in pieces {
+    for (piece, known) in pieces {
         let Some(tally) = piece.judgement.get(&requirement.id) else {
             continue;
         };
@@ -292,6 +316,10 @@ fn standing(
             finding: finding.clone(),
             scenario: piece.scenario.clone(),
             trace: piece.trace.clone(),
+            line: finding
+                .place
+                .as_ref()
+                .and_then(|place| piece.lines.as_ref()?.of(place.event)),
             known: entry.is_some(),
         };
         findings.extend(
@@ -384,6 +412,7 @@ mod tests {
         Piece {
             scenario: Some(scenario.into()),
             trace: None,
+            lines: None,
             judgement,
         }
     }

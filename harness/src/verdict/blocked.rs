@@ -86,6 +86,7 @@ mod tests {
         let piece = Piece {
             scenario: None,
             trace: None,
+            lines: None,
             judgement,
         };
         let known = KnownFailures {

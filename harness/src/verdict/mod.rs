@@ -7,6 +7,7 @@ mod state;
 
 pub use assessment::{
     Assessment, BASELINE, KnownFailures, Piece, Scope, Sighting, Standing, Totals, Verdict, assess,
+    assess_recordings,
 };
 pub use blocked::{Blocked, Blocker};
 pub use stale::Stale;

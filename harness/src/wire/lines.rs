@@ -32,7 +32,7 @@ impl LineSplitter {
     /// Takes the next bytes and gives each piece that they complete, in order.
     pub fn push(&mut self, bytes: &[u8], mut give: impl FnMut(Piece)) {
         let mut rest = bytes;
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, tail) = rest.split_at(end);
             self.take(line, &mut give);
             if self.dropping {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::super::reports::Output;
 use super::super::value::{self, Color, Target};
 use crate::agent::Named;
 
@@ -141,6 +142,18 @@ pub(crate) struct RunArguments {
     /// Colour: `auto`, `always` or `never`; NO_COLOR is heeded
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
     pub(super) color: Color,
+}
+
+impl RunArguments {
+    /// How much is shown, and where.
+    pub(super) fn output(&self) -> Output<'_> {
+        Output {
+            quiet: self.quiet,
+            verbose: self.verbose,
+            color: self.color,
+            reports: &self.report,
+        }
+    }
 }
 
 /// Which home folder the agent gets.

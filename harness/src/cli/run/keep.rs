@@ -14,7 +14,7 @@ const RUNS: usize = 10;
 /// # Errors
 /// The folder that cannot be made, and why.
 pub(super) fn state_folder(agent: &str, time: &str) -> Result<PathBuf, (PathBuf, io::Error)> {
-    let base = base().join("acp-harness").join(file_name(agent));
+    let base = agent_folder(agent);
     fs::create_dir_all(&base).map_err(|error| (base.clone(), error))?;
     let mut number = 1;
     loop {
@@ -37,6 +37,11 @@ pub(super) fn state_folder(agent: &str, time: &str) -> Result<PathBuf, (PathBuf,
     }
 }
 
+/// The folder of an agent within the user's state folder; it need not be there.
+pub(in crate::cli) fn agent_folder(agent: &str) -> PathBuf {
+    base().join("acp-harness").join(file_name(agent))
+}
+
 /// The user's state folder.
 fn base() -> PathBuf {
     let absolute = |name: &str| {
@@ -48,7 +53,8 @@ fn base() -> PathBuf {
         .unwrap_or_else(env::temp_dir)
 }
 
-fn file_name(agent: &str) -> String {
+/// The name of an agent, fit to be the name of a file.
+pub(in crate::cli) fn file_name(agent: &str) -> String {
     let name: String = agent
         .chars()
         .map(|character| {

@@ -3,7 +3,7 @@
 mod arguments;
 mod arrival;
 mod jobs;
-mod keep;
+pub(super) mod keep;
 mod plan;
 mod play;
 mod progress;
@@ -11,18 +11,14 @@ mod progress;
 use std::io;
 
 use super::Exit;
-use super::output::{error, print, say};
-use super::value::Target;
-use crate::report::{self, AgentIdentity, Detail, Fault, Run, plain};
+use super::output::error;
+use super::reports::REPORT_FAULT;
+use crate::report::{self, AgentIdentity, Fault, Run};
 use crate::scenario::{Outcome, Reached};
 use crate::verdict::{Assessment, Blocked, Blocker, KnownFailures, Piece, Scope, Verdict, assess};
 pub(super) use arguments::RunArguments;
 use plan::Plan;
 use play::Played;
-
-/// What a person is to do about a fault of the harness.
-const REPORT_FAULT: &str =
-    "this is a fault of the harness and says nothing about the agent; please report it";
 
 /// Runs the command.
 pub(super) fn main(arguments: &RunArguments) -> Exit {
@@ -42,7 +38,7 @@ pub(super) fn main(arguments: &RunArguments) -> Exit {
         }
     };
     let run = conclude(&plan, played);
-    match show(arguments, &run) {
+    match arguments.output().show(&run) {
         Ok(()) => exit(&run, arguments.strict),
         Err(why) => {
             error(why);
@@ -63,6 +59,7 @@ fn conclude(plan: &Plan, played: Played) -> Run {
         .map(|outcome| Piece {
             scenario: Some(outcome.id.clone()),
             trace: outcome.trace.clone(),
+            lines: None,
             judgement: outcome.judgement.clone(),
         })
         .collect();
@@ -89,6 +86,7 @@ fn conclude(plan: &Plan, played: Played) -> Run {
         assessment,
         blocked,
         scenarios: outcomes.iter().map(report::Scenario::of).collect(),
+        recordings: Vec::new(),
         faults: outcomes
             .iter()
             .filter_map(|outcome| {
@@ -162,45 +160,6 @@ fn methods(handshake: Option<&serde_json::Value>) -> Vec<String> {
         })
     };
     list.into_iter().flatten().filter_map(named).collect()
-}
-
-/// Shows the reports.
-///
-/// # Errors
-/// A sentence on what could not be written.
-fn show(arguments: &RunArguments, run: &Run) -> Result<(), String> {
-    let detail = match (arguments.quiet, arguments.verbose) {
-        (true, _) => Detail::Little,
-        (_, true) => Detail::Much,
-        _ => Detail::Normal,
-    };
-    if let Some(blocked) = run.blocked.as_ref().filter(|_| run.has_no_agent()) {
-        error(plain(&blocked.why));
-        for line in &blocked.advice {
-            say(plain(line));
-        }
-    }
-    let taken = arguments.report.contains(&Target::Stdout);
-    if taken {
-        let paint = arguments.color.paint(&io::stderr());
-        say(report::text(run, detail, paint).trim_end());
-    } else {
-        let paint = arguments.color.paint(&io::stdout());
-        print(&report::text(run, detail, paint))
-            .map_err(|error| format!("the report could not be written to stdout: {error}"))?;
-    }
-    for target in &arguments.report {
-        let json = report::to_json(run)
-            .map_err(|error| format!("no report could be made: {error}; {REPORT_FAULT}"))?;
-        target.write(&json).map_err(|error| match target {
-            Target::Stdout => format!("the report could not be written to stdout: {error}"),
-            Target::File(path) => format!(
-                "the report could not be written to `{}`: {error}",
-                path.display()
-            ),
-        })?;
-    }
-    Ok(())
 }
 
 /// The exit code: the first that holds of 4, 3, 1.

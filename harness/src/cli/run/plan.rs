@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::tables;
-use super::super::value::Target;
 use super::arguments::{HomeChoice, ModelChoice, RunArguments};
 use super::{jobs, keep};
 use crate::agent::{Command, Home, Named};
@@ -45,15 +44,6 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
                 .to_owned(),
         );
     }
-    if arguments
-        .report
-        .iter()
-        .filter(|target| **target == Target::Stdout)
-        .count()
-        > 1
-    {
-        return Err("only one report can go to stdout".to_owned());
-    }
     let now = jiff::Timestamp::now();
     let keep = match &arguments.keep {
         Some(folder) => std::fs::create_dir_all(folder)
@@ -84,17 +74,7 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
         )
     })?;
     let keep = std::path::absolute(&keep).unwrap_or(keep);
-    for target in &arguments.report {
-        if let Target::File(path) = target {
-            // Found out before the run rather than after it.
-            std::fs::write(path, "").map_err(|error| {
-                format!(
-                    "the report cannot be written to `{}`: {error}",
-                    path.display()
-                )
-            })?;
-        }
-    }
+    arguments.output().prepare()?;
     let words = command
         .words()
         .iter()

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::open::{rounded, take, under_another_type};
+use super::open::{self, rounded, take, under_another_type};
 use super::{Change, Conversation, Handshake, Open, Origin, Session, Turn};
 use crate::rules::Update;
 use crate::rules::calls::{CallStep, consent_of};
@@ -61,6 +61,7 @@ impl Conversation {
             }
             return Change::default();
         };
+        self.notice(event.from, message);
         match (event.from, message.kind()) {
             (Party::Client, Kind::Request { id, method }) => {
                 self.client_request_sent(index, event, id, method, message)
@@ -75,7 +76,7 @@ impl Conversation {
             (Party::Client, Kind::Response { id }) => self.client_answered(index, id, message),
             (Party::Agent, Kind::Request { id, method }) => {
                 let open = Open::new(index, event, id, method, message);
-                self.open[1].entry(id.clone()).or_default().push_back(open);
+                open::push(&mut self.open[1], open, self.hole.unwrap_or(0));
                 Change {
                     call: self.permission_asked(index, method, message),
                     ..Change::default()
@@ -102,6 +103,7 @@ impl Conversation {
     ) -> Change {
         let open = Open::new(index, event, id, method, message);
         let mut change = Change::default();
+        let hole = self.hole.unwrap_or(0);
         if let Some(session) = &open.session {
             if REOPENS.contains(&method) {
                 let origin = if method == "session/load" {
@@ -117,7 +119,7 @@ impl Conversation {
                 if method == "session/load" {
                     known.loading = Some(index);
                 }
-            } else if !self.from_start && !self.sessions.contains_key(session) {
+            } else if !self.whole && !self.sessions.contains_key(session) {
                 self.sessions.insert(
                     session.clone(),
                     Session::new(Origin::Before, index, &Value::Null),
@@ -129,6 +131,9 @@ impl Conversation {
                 }
                 match method {
                     "session/prompt" => {
+                        // What was open when lines were lost has probably ended in them.
+                        known.turns.retain(|turn| turn.event >= hole);
+                        known.loading = known.loading.filter(|load| *load >= hole);
                         if known.turns.is_empty() {
                             known.calls.turn_begins();
                         }
@@ -147,7 +152,7 @@ impl Conversation {
                 }
             }
         }
-        self.open[0].entry(id.clone()).or_default().push_back(open);
+        open::push(&mut self.open[0], open, hole);
         change
     }
 

@@ -47,6 +47,13 @@ impl Open {
     }
 }
 
+/// Adds a request. One with the same id from before the last hole was probably answered in it.
+pub(super) fn push(open: &mut HashMap<Id, VecDeque<Open>>, request: Open, hole: u64) {
+    let queue = open.entry(request.id.clone()).or_default();
+    queue.retain(|before| before.event >= hole);
+    queue.push_back(request);
+}
+
 pub(super) fn take(open: &mut HashMap<Id, VecDeque<Open>>, id: &Id) -> Option<Open> {
     let queue = open.get_mut(id)?;
     let first = queue.pop_front();

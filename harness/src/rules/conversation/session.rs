@@ -19,7 +19,7 @@ pub enum Origin {
     Resume,
     /// Created by `session/fork`, which is a draft.
     Fork,
-    /// Named by the client in a recording that begins later.
+    /// Named by the client, in a recording that begins later or lacks lines.
     Before,
 }
 

@@ -78,6 +78,17 @@ fn every_body_comes_back_as_it_was() {
     }
 }
 
+#[test]
+fn the_time_is_written_in_seconds_with_six_decimals() {
+    for at in [
+        0.0, 0.0000004, 0.000112, 1.25, 59.9999999, 86_400.5, 1e12, 1e300, -1.5,
+    ] {
+        let line = Event::new(at, Party::Agent, Body::Eof).to_line();
+        let expected = format!(r#"{{"at":{at:.6},"from":"agent","eof":true}}"#);
+        assert_eq!(line, expected);
+    }
+}
+
 proptest! {
     #[test]
     fn any_line_of_the_wire_comes_back_byte_by_byte(

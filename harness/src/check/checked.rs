@@ -1,0 +1,110 @@
+//! One recording, judged from its first line to its last.
+
+use std::io::{self, BufRead};
+
+use serde_json::Value;
+
+use crate::rules::{Judge, Judgement, Missing};
+use crate::trace::{Body, Damage, Event, Header, Lines, Party, TraceReader};
+
+/// How many damaged lines are kept; further ones are only counted.
+pub const KEPT_DAMAGE: usize = 100;
+
+/// What came of judging one recording. Bounded, however long the recording is.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// Its first line.
+    pub header: Header,
+    /// How many events could be read.
+    pub events: u64,
+    /// On which line each event stands.
+    pub lines: Lines,
+    /// The first lines that could not be read.
+    pub damage: Vec<Damage>,
+    /// How many lines could not be read.
+    pub damaged: u64,
+    /// The number of the last line, where it breaks off: the recorder was stopped while it wrote it.
+    pub cut: Option<u64>,
+    /// Whether the end of the agent, or of its stdout, is in it.
+    pub ended: bool,
+    /// The seconds that it spans.
+    pub seconds: f64,
+    /// The agent's last answer to `initialize`, if it is in it.
+    pub handshake: Option<Value>,
+    /// What is not in it, so that not everything could be judged.
+    pub missing: Missing,
+    /// What was found.
+    pub judgement: Judgement,
+}
+
+/// Judges a recording from its first event to its last.
+///
+/// # Errors
+/// What reading gave.
+pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
+    let mut judge = Judge::of_recording(reader.header().from_start());
+    let mut lines = Lines::default();
+    let (mut events, mut damaged) = (0, 0);
+    let mut damage: Vec<Damage> = Vec::new();
+    let mut cut = None;
+    let mut ended = false;
+    let mut span = Span::default();
+    while let Some(next) = reader.next_event()? {
+        match next {
+            Ok(event) => {
+                lines.event(events, reader.line());
+                span.take(&event);
+                ended |= is_end(&event);
+                judge.see(&event);
+                events += 1;
+            }
+            Err(found) => {
+                judge.skipped();
+                damaged += 1;
+                if reader.is_cut() {
+                    cut = Some(found.line);
+                }
+                if damage.len() < KEPT_DAMAGE {
+                    damage.push(found);
+                }
+            }
+        }
+    }
+    let (judgement, talk) = judge.finish();
+    Ok(Checked {
+        header: reader.header().clone(),
+        events,
+        lines,
+        damage,
+        damaged,
+        cut,
+        ended,
+        seconds: span.seconds(),
+        missing: talk.missing(),
+        handshake: talk.handshake.map(|handshake| handshake.result),
+        judgement,
+    })
+}
+
+fn is_end(event: &Event) -> bool {
+    matches!(
+        (&event.body, event.from),
+        (Body::Exit(_), _) | (Body::Eof, Party::Agent)
+    )
+}
+
+/// The first and the last time that events tell, in whatever order they come.
+#[derive(Default)]
+struct Span(Option<(f64, f64)>);
+
+impl Span {
+    fn take(&mut self, event: &Event) {
+        let at = event.at;
+        let (first, last) = self.0.unwrap_or((at, at));
+        self.0 = Some((first.min(at), last.max(at)));
+    }
+
+    fn seconds(&self) -> f64 {
+        self.0.map_or(0.0, |(first, last)| last - first)
+    }
+}

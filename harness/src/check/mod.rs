@@ -1,0 +1,5 @@
+//! Judges stored recordings: streams a trace through the rules, and keeps what a report needs to name its places.
+
+mod checked;
+
+pub use checked::{Checked, KEPT_DAMAGE, check};

@@ -1,0 +1,131 @@
+//! One difference between two traces, and all of them.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What a difference touches, in rising order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// Only when something happened.
+    Timing,
+    /// Only what a model or a person wrote, or name and version of the agent.
+    Text,
+    /// A message appears, vanishes, moves or changes in a field that carries meaning.
+    Behaviour,
+    /// A requirement of level `must` is violated on the right that is not on the left.
+    Breaking,
+}
+
+impl Class {
+    /// All of them, in rising order.
+    pub const ALL: [Self; 4] = [Self::Timing, Self::Text, Self::Behaviour, Self::Breaking];
+
+    /// The word for it, as `--level` takes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Timing => "timing",
+            Self::Text => "text",
+            Self::Behaviour => "behaviour",
+            Self::Breaking => "breaking",
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What became of something from left to right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// It is on the right only.
+    Appeared,
+    /// It is on the left only.
+    Vanished,
+    /// It is on both sides, in another order.
+    Moved,
+    /// It has another value.
+    Changed,
+}
+
+impl Change {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Appeared => "appeared",
+            Self::Vanished => "vanished",
+            Self::Moved => "moved",
+            Self::Changed => "changed",
+        }
+    }
+
+    /// The same change seen from the other side.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        match self {
+            Self::Appeared => Self::Vanished,
+            Self::Vanished => Self::Appeared,
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One difference.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// What it touches.
+    pub class: Class,
+    /// What became of it.
+    pub change: Change,
+    /// Where it is, as `session-1 · turn 2 · tool-1 · status`.
+    pub place: String,
+    /// The value on the left, as text (a string's content) or JSON; `None` where there is none.
+    pub left: Option<String>,
+    /// The value on the right.
+    pub right: Option<String>,
+    /// The event on the left, as its index in `Recording::events`, from 0.
+    pub left_event: Option<u64>,
+    /// The event on the right.
+    pub right_event: Option<u64>,
+    /// The requirements that are newly violated on the right.
+    pub requirements: Vec<String>,
+    /// What it is, in one lowercase sentence.
+    pub message: String,
+    /// A few unchanged things before it, one line each.
+    pub before: Vec<String>,
+    /// A few unchanged things after it, one line each.
+    pub after: Vec<String>,
+}
+
+/// What comparing two traces gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// The differences, in the order of the left trace.
+    pub differences: Vec<Difference>,
+    /// The volatility entries of a sidecar that matched nothing on either side.
+    pub unmatched: Vec<crate::canon::Unmatched>,
+}
+
+impl Comparison {
+    /// How many differences are of this class or a higher one.
+    #[must_use]
+    pub fn at_least(&self, class: Class) -> usize {
+        self.differences
+            .iter()
+            .filter(|difference| difference.class >= class)
+            .count()
+    }
+}

@@ -1,0 +1,293 @@
+//! What waits to be written down: bounded, and never in the way of the traffic for long.
+
+use std::mem;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::trace::Exit;
+
+/// How much may wait, in bytes. As much again is in the hands of the writing side.
+const BOUND: usize = 8 << 20;
+
+/// What an entry counts beside its bytes.
+const ENTRY: usize = mem::size_of::<Entry>();
+
+/// How long a full queue holds up the traffic while the writing side takes nothing from it.
+///
+/// So a disk, or whatever else is behind the queue, that takes less than 4 MiB a second ends the recording.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A stream between client and agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// From the client to the agent's stdin.
+    Stdin,
+    /// From the agent's stdout to the client.
+    Stdout,
+    /// From the agent's stderr to the client.
+    Stderr,
+}
+
+/// Something that was seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Seen {
+    /// So many bytes passed.
+    Bytes(Stream, usize),
+    /// The stream was closed by the side that writes to it.
+    Closed(Stream),
+    /// The stream was closed by the side that reads from it.
+    Unread(Stream),
+    /// A signal was passed on.
+    Signal(i32),
+    /// The agent exited.
+    Exit(Exit),
+}
+
+/// Something that was seen, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) at: Instant,
+    pub(super) seen: Seen,
+}
+
+/// Entries in order, and the bytes of all of them one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) entries: Vec<Entry>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Batch {
+    fn cost(&self) -> usize {
+        self.bytes.len() + self.entries.len() * ENTRY
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.bytes.clear();
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    waiting: Batch,
+    /// When the writing side last showed that it gets on.
+    progress: Instant,
+    /// Whether the writing side sleeps until there is something.
+    asleep: bool,
+    /// Nothing more will come.
+    closed: bool,
+    /// Nothing more is taken in.
+    refused: bool,
+    /// The writing side has ended.
+    done: bool,
+    /// Somebody has said that the recording failed.
+    said: bool,
+}
+
+/// The queue.
+#[derive(Debug)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    filled: Condvar,
+    emptied: Condvar,
+}
+
+/// What the writing side got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// A batch with at least one entry.
+    Batch,
+    /// Nothing within the time.
+    Nothing,
+    /// Nothing, and nothing more will come.
+    End,
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        Self {
+            state: Mutex::new(State {
+                waiting: Batch::default(),
+                progress: Instant::now(),
+                asleep: false,
+                closed: false,
+                refused: false,
+                done: false,
+                said: false,
+            }),
+            filled: Condvar::new(),
+            emptied: Condvar::new(),
+        }
+    }
+
+    /// Puts an entry in its place. Waits only where the queue is full, and then no longer than the writing side makes no
+    /// progress for two seconds; after that the queue takes nothing any more.
+    ///
+    /// The writing side is not woken by this: see [`wake`](Self::wake).
+    ///
+    /// Returns `false` where this was what ended the recording.
+    pub(super) fn put(&self, at: Instant, seen: Seen, bytes: &[u8]) -> bool {
+        let mut state = self.lock();
+        let cost = bytes.len() + ENTRY;
+        let mut full_since = None;
+        while !state.refused && state.waiting.cost() + cost > BOUND {
+            let since = *full_since.get_or_insert_with(Instant::now);
+            let left = PATIENCE.saturating_sub(state.progress.max(since).elapsed());
+            if left.is_zero() {
+                state.refused = true;
+                self.wake_locked(&mut state);
+                return false;
+            }
+            self.wake_locked(&mut state);
+            state = self
+                .emptied
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        if !state.refused && !state.closed {
+            state.waiting.entries.push(Entry { at, seen });
+            state.waiting.bytes.extend_from_slice(bytes);
+        }
+        true
+    }
+
+    /// Wakes the writing side if it sleeps and there is something for it.
+    pub(super) fn wake(&self) {
+        self.wake_locked(&mut self.lock());
+    }
+
+    fn wake_locked(&self, state: &mut State) {
+        let something = state.closed || state.refused || !state.waiting.entries.is_empty();
+        if state.asleep && something {
+            state.asleep = false;
+            self.filled.notify_one();
+        }
+    }
+
+    /// Says that nothing more will come; what is put from now on is dropped.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        self.wake_locked(&mut state);
+    }
+
+    /// Whether the queue took nothing any more because the writing side was too slow.
+    pub(super) fn has_refused(&self) -> bool {
+        self.lock().refused
+    }
+
+    /// Exchanges an emptied batch for the one that waits. Sleeps until there is one, at most for `patience`.
+    pub(super) fn take(&self, batch: &mut Batch, patience: Option<Duration>) -> Taken {
+        batch.clear();
+        let since = Instant::now();
+        let mut state = self.lock();
+        while state.waiting.entries.is_empty() {
+            if state.closed || state.refused {
+                return Taken::End;
+            }
+            state.asleep = true;
+            state = match patience {
+                None => self
+                    .filled
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some(patience) => {
+                    let left = patience.saturating_sub(since.elapsed());
+                    if left.is_zero() {
+                        state.asleep = false;
+                        return Taken::Nothing;
+                    }
+                    self.filled
+                        .wait_timeout(state, left)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0
+                }
+            };
+        }
+        state.asleep = false;
+        mem::swap(&mut state.waiting, batch);
+        state.progress = Instant::now();
+        drop(state);
+        self.emptied.notify_all();
+        Taken::Batch
+    }
+
+    /// Ends the writing side: what is put from now on is dropped.
+    pub(super) fn end(&self) {
+        let mut state = self.lock();
+        state.refused = true;
+        state.done = true;
+        state.waiting = Batch::default();
+        drop(state);
+        self.emptied.notify_all();
+    }
+
+    /// Waits until the writing side has ended, as long as it gets on. Returns whether it has.
+    pub(super) fn wait_until_done(&self) -> bool {
+        let since = Instant::now();
+        let mut state = self.lock();
+        while !state.done {
+            let left = PATIENCE.saturating_sub(state.progress.max(since).elapsed());
+            if left.is_zero() {
+                return false;
+            }
+            state = self
+                .emptied
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        true
+    }
+
+    /// Whether nobody has said yet that the recording failed; somebody has, after this.
+    pub(super) fn is_first_to_say(&self) -> bool {
+        !mem::replace(&mut self.lock().said, true)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_out_in_the_order_in_which_they_went_in() {
+        let queue = Queue::new();
+        let at = Instant::now();
+        assert!(queue.put(at, Seen::Bytes(Stream::Stdin, 2), b"ab"));
+        assert!(queue.put(at, Seen::Closed(Stream::Stdin), b""));
+        assert!(queue.put(at, Seen::Bytes(Stream::Stdout, 1), b"c"));
+        queue.close();
+        let mut batch = Batch::default();
+        assert_eq!(queue.take(&mut batch, None), Taken::Batch);
+        assert_eq!(batch.bytes, b"abc");
+        assert_eq!(batch.entries[1].seen, Seen::Closed(Stream::Stdin));
+        assert_eq!(queue.take(&mut batch, None), Taken::End);
+    }
+
+    #[test]
+    fn a_full_queue_that_nobody_empties_ends_the_recording_and_holds_nothing_up_after_that() {
+        let queue = Queue::new();
+        let piece = vec![0; 1 << 20];
+        let put = || {
+            queue.put(
+                Instant::now(),
+                Seen::Bytes(Stream::Stdout, piece.len()),
+                &piece,
+            )
+        };
+        let since = Instant::now();
+        assert_eq!((0..8).filter(|_| put()).count(), 7);
+        assert!(since.elapsed() >= PATIENCE);
+        assert!(queue.has_refused());
+        let since = Instant::now();
+        assert!((0..100).all(|_| put()));
+        assert!(since.elapsed() < PATIENCE);
+    }
+}
