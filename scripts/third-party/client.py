@@ -10,6 +10,7 @@ conversation did not go as the table has it.
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -123,9 +124,8 @@ def blocks(prompt):
 
 async def hold(steps, command):
     client = Client()
-    async with acp.spawn_agent_process(
-        client, *command, transport_kwargs={"stderr": None}, use_unstable_protocol=False
-    ) as (agent, _):
+    process = acp.spawn_agent_process(client, *command, env=os.environ, transport_kwargs={"stderr": None})
+    async with process as (agent, _):
         await agent.initialize(
             protocol_version=acp.PROTOCOL_VERSION,
             client_capabilities=ClientCapabilities(),
