@@ -1,14 +1,50 @@
-//! What may differ from run to run.
+//! What may differ from run to run: a table of selectors with a reason each, and the sidecars that overrule it.
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
+use regex::Regex;
 use thiserror::Error;
 
-use crate::source::{Position, Problem};
+use super::node::Node;
+use crate::source::{Field, Node as Tree, Position, Problem, Source, Table, parse};
+use crate::trace::Party;
+
+/// The entries that are built in.
+const BUILT_IN: &str = include_str!("../../spec/acp-v1/volatile.toml");
+/// What errors call that file.
+const BUILT_IN_NAME: &str = "harness/spec/acp-v1/volatile.toml";
 
 /// What may differ from run to run: selectors, each with a reason.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Volatility {}
+#[derive(Clone, Debug, Default)]
+pub struct Volatility {
+    entries: Vec<Entry>,
+}
+
+/// One selector.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What it is called.
+    pub name: String,
+    /// Why this may differ.
+    pub reason: String,
+    /// Where it is written, if in a sidecar.
+    pub sidecar: Option<(String, Position)>,
+    message: String,
+    from: Option<Party>,
+    at: Vec<Step>,
+    pattern: Option<Regex>,
+    becomes: String,
+    pointer: String,
+}
+
+/// One step of a pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Name(String),
+    One,
+    Any,
+}
 
 /// An entry of a sidecar that matched nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +53,7 @@ pub struct Unmatched {
     pub file: String,
     /// Where in it.
     pub position: Position,
-    /// The selector as it is written.
+    /// The selector: message and pointer.
     pub selector: String,
 }
 
@@ -25,23 +61,34 @@ pub struct Unmatched {
 #[derive(Debug, Error)]
 pub enum SidecarError {
     /// It is there and cannot be read.
-    #[error("`{file}` could not be read: {error}")]
+    #[error("`{}` could not be read: {error}", file.display())]
     Read {
         /// The file.
-        file: String,
+        file: PathBuf,
         /// Why.
         error: std::io::Error,
     },
     /// What is wrong in it.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Wrong(Vec<Problem>),
+    #[error("{0}")]
+    Wrong(Problem),
 }
 
 impl Volatility {
+    /// Nothing may differ.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
     /// The entries that are built in (`harness/spec/acp-v1/volatile.toml`).
     #[must_use]
     pub fn built_in() -> Self {
-        Self::default()
+        let source = Source::new(BUILT_IN_NAME, BUILT_IN);
+        #[expect(clippy::expect_used, reason = "the file is built in, and the tests read it")]
+        let entries = parse(&source)
+            .and_then(|tree| Ok(read(&source, &tree, false)?.0))
+            .expect("the table that is built in can be read");
+        Self { entries }
     }
 
     /// The same with the entries of the sidecar of a trace: `NAME.volatile.toml` beside `NAME.jsonl`. Where there is no such
@@ -50,7 +97,281 @@ impl Volatility {
     /// # Errors
     /// Where the sidecar cannot be read, or holds what is not allowed there.
     pub fn with_sidecar(self, trace: &Path) -> Result<Self, SidecarError> {
-        let _ = trace;
+        let file = sidecar_of(trace);
+        match std::fs::read_to_string(&file) {
+            Ok(text) => self
+                .with_entries(&Source::new(file.display().to_string(), text))
+                .map_err(SidecarError::Wrong),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(self),
+            Err(error) => Err(SidecarError::Read { file, error }),
+        }
+    }
+
+    /// The same with the entries of a sidecar's text.
+    ///
+    /// # Errors
+    /// What is wrong in it, with its place.
+    pub fn with_entries(mut self, source: &Source) -> Result<Self, Problem> {
+        let tree = parse(source)?;
+        let (entries, off) = read(source, &tree, true)?;
+        for field in &off {
+            let name = field.filled()?;
+            let before = self.entries.len();
+            self.entries.retain(|entry| entry.sidecar.is_some() || entry.name != name);
+            // A second sidecar may switch off what the first one has.
+            let known = before != self.entries.len() || Self::built_in().has(name);
+            if !known {
+                let built_in = Self::built_in();
+                let names = built_in.entries.iter().map(|entry| entry.name.as_str());
+                return Err(field
+                    .problem(format!("`{name}` is no entry that is built in"))
+                    .guess(name, names));
+            }
+        }
+        for entry in entries {
+            // Two traces of one conversation often have the same sidecar.
+            let twin = self.entries.iter().any(|known| known.is_twin_of(&entry));
+            if !twin {
+                self.entries.push(entry);
+            }
+        }
         Ok(self)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|entry| entry.name == name)
+    }
+
+    /// All entries.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The sidecar's entries among which `hit` names none.
+    pub(crate) fn unmatched(&self, hit: impl Fn(usize) -> bool) -> Vec<Unmatched> {
+        let silent = self.entries.iter().enumerate().filter(|(index, _)| !hit(*index));
+        silent
+            .filter_map(|(_, entry)| {
+                let (file, position) = entry.sidecar.clone()?;
+                let selector = entry.selector();
+                Some(Unmatched { file, position, selector })
+            })
+            .collect()
+    }
+}
+
+impl Entry {
+    /// Message and pointer.
+    #[must_use]
+    pub fn selector(&self) -> String {
+        format!("{} {}", self.message, self.pointer)
+    }
+
+    fn is_twin_of(&self, other: &Self) -> bool {
+        self.selector() == other.selector()
+            && self.from == other.from
+            && self.becomes == other.becomes
+            && self.pattern.as_ref().map(Regex::as_str) == other.pattern.as_ref().map(Regex::as_str)
+    }
+
+    /// Whether it is about messages of this kind from this side.
+    fn is_about(&self, message: &str, from: Party) -> bool {
+        let named = match self.message.strip_suffix('*') {
+            Some(start) => message.starts_with(start),
+            None => self.message == message,
+        };
+        named && self.from.is_none_or(|party| party == from)
+    }
+}
+
+/// The entries about one kind of message, by their numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    /// Those for every string, with a pattern.
+    everywhere: Vec<usize>,
+    /// Those at certain places.
+    placed: Vec<usize>,
+}
+
+impl Volatility {
+    /// The entries about messages of this kind.
+    pub(crate) fn about(&self, message: &str, from: Party) -> About {
+        let mut about = About::default();
+        for (index, entry) in self.entries.iter().enumerate() {
+            if !entry.is_about(message, from) {
+                continue;
+            }
+            if entry.at == [Step::Any] && entry.pattern.is_some() {
+                about.everywhere.push(index);
+            } else {
+                about.placed.push(index);
+            }
+        }
+        about
+    }
+
+    /// Replaces in a message what the entries name; `hit` is told which did.
+    pub(crate) fn replace(&self, about: &About, node: &mut Node<'_>, hit: &mut impl FnMut(usize)) {
+        for index in &about.placed {
+            if let Some(entry) = self.entries.get(*index) {
+                follow(entry, &entry.at, node, &mut || hit(*index));
+            }
+        }
+        if !about.everywhere.is_empty() {
+            self.everywhere(about, node, hit);
+        }
+    }
+
+    fn everywhere(&self, about: &About, node: &mut Node<'_>, hit: &mut impl FnMut(usize)) {
+        match node {
+            Node::Text(text) => {
+                for index in &about.everywhere {
+                    if let Some(entry) = self.entries.get(*index)
+                        && in_text(entry, text)
+                    {
+                        hit(*index);
+                    }
+                }
+            }
+            Node::List(items) => {
+                for item in items {
+                    self.everywhere(about, item, hit);
+                }
+            }
+            Node::Object(members) => {
+                for (_, value) in members {
+                    self.everywhere(about, value, hit);
+                }
+            }
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Id(_) => {}
+        }
+    }
+}
+
+/// Goes to the places that the steps name.
+fn follow(entry: &Entry, steps: &[Step], node: &mut Node<'_>, hit: &mut impl FnMut()) {
+    let Some((step, rest)) = steps.split_first() else {
+        if replace_at(entry, node) {
+            hit();
+        }
+        return;
+    };
+    if *step == Step::Any {
+        follow(entry, rest, node, hit);
+    }
+    let deeper = if *step == Step::Any { steps } else { rest };
+    let takes = |name: &str| match step {
+        Step::Name(wanted) => wanted == name,
+        Step::One | Step::Any => true,
+    };
+    match node {
+        Node::Object(members) => {
+            for (name, value) in members {
+                if takes(name) {
+                    follow(entry, deeper, value, hit);
+                }
+            }
+        }
+        Node::List(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                if !matches!(step, Step::Name(_)) || takes(&index.to_string()) {
+                    follow(entry, deeper, item, hit);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn replace_at(entry: &Entry, node: &mut Node<'_>) -> bool {
+    match (&entry.pattern, node) {
+        (Some(_), Node::Text(text)) => in_text(entry, text),
+        (Some(_), _) => false,
+        // A container is reached through the scalars in it, so that what is in it stays to be seen.
+        (None, Node::Object(_) | Node::List(_)) if entry.at.last() == Some(&Step::Any) => false,
+        (None, node) => {
+            *node = Node::Text(Cow::Owned(entry.becomes.clone()));
+            true
+        }
+    }
+}
+
+fn in_text(entry: &Entry, text: &mut Cow<'_, str>) -> bool {
+    let Some(pattern) = &entry.pattern else {
+        return false;
+    };
+    match pattern.replace_all(text, regex::NoExpand(&entry.becomes)) {
+        Cow::Borrowed(_) => false,
+        Cow::Owned(replaced) => {
+            *text = Cow::Owned(replaced);
+            true
+        }
+    }
+}
+
+/// `NAME.volatile.toml` for `NAME.jsonl`.
+fn sidecar_of(trace: &Path) -> PathBuf {
+    trace.with_extension("volatile.toml")
+}
+
+/// The entries of a file, and what it switches off.
+fn read<'f>(
+    source: &'f Source,
+    tree: &'f Tree,
+    sidecar: bool,
+) -> Result<(Vec<Entry>, Vec<Field<'f>>), Problem> {
+    let field = Field { source, name: "the file", node: tree };
+    let allowed: &[&str] = if sidecar { &["volatile", "off"] } else { &["volatile"] };
+    let table = field.table(allowed)?;
+    let off = table.maybe("off", |field| field.list().map(Iterator::collect))?;
+    let entries = table.maybe("volatile", |field| {
+        field
+            .list()?
+            .map(|item| {
+                let table = item.table(&["name", "message", "from", "at", "pattern", "becomes", "reason"])?;
+                entry(source, &table, sidecar)
+            })
+            .collect()
+    })?;
+    Ok((entries.unwrap_or_default(), off.unwrap_or_default()))
+}
+
+fn entry(source: &Source, table: &Table<'_>, sidecar: bool) -> Result<Entry, Problem> {
+    let name = table.maybe("name", |field| field.filled())?.unwrap_or("volatile");
+    let message = table.need("message")?.filled()?;
+    let at = table.need("at")?;
+    let pointer = at.filled()?;
+    if !pointer.starts_with('/') {
+        return Err(at.problem("`at` must be a JSON Pointer that begins with `/`, such as `/params/update/used`"));
+    }
+    let pattern = table.maybe("pattern", |field| {
+        Regex::new(field.filled()?).map_err(|error| {
+            let error = error.to_string();
+            let last = error.lines().last().unwrap_or("").trim_start_matches("error: ");
+            field.problem(format!("not a regular expression: {last}"))
+        })
+    })?;
+    let from = table.maybe("from", |field| {
+        field.word(&[("agent", Party::Agent), ("client", Party::Client)])
+    })?;
+    let becomes = table.maybe("becomes", |field| field.string())?;
+    Ok(Entry {
+        name: name.to_owned(),
+        reason: table.need("reason")?.filled()?.to_owned(),
+        sidecar: sidecar.then(|| (source.name.clone(), table.position())),
+        message: message.to_owned(),
+        from,
+        at: pointer.split('/').skip(1).map(step).collect(),
+        pattern,
+        becomes: becomes.map_or_else(|| format!("{{{name}}}"), str::to_owned),
+        pointer: pointer.to_owned(),
+    })
+}
+
+fn step(text: &str) -> Step {
+    match text {
+        "*" => Step::One,
+        "**" => Step::Any,
+        name => Step::Name(name.replace("~1", "/").replace("~0", "~")),
     }
 }

@@ -113,10 +113,12 @@ pub struct Difference {
 /// What comparing two traces gave.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// The differences, in the order of the left trace.
+    /// The differences: those of the connection, then session by session in the order of the left trace.
     pub differences: Vec<Difference>,
     /// The volatility entries of a sidecar that matched nothing on either side.
     pub unmatched: Vec<crate::canon::Unmatched>,
+    /// How many further differences there are, of no higher class than those that are listed.
+    pub omitted: usize,
 }
 
 impl Comparison {

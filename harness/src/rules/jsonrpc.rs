@@ -260,7 +260,8 @@ impl Jsonrpc {
         if let Some(count) = self.readable.get_mut(id).filter(|count| **count > 0) {
             *count -= 1;
             self.malformed = self.malformed.saturating_sub(1);
-        } else if moment.answered_before {
+        } else if moment.answered_before && (moment.talk.whole || matches!(id, Id::Integer(_))) {
+            // Clients count their ids up: a whole number that was answered is not that of a request that was not seen.
             out.fail(
                 ANSWERED_ONCE,
                 moment.at("/id"),

@@ -11,8 +11,7 @@ enum Reach {
     Message,
     /// From the request in question on.
     Request,
-    /// From the prompt of the turn on, or from the last answer where no turn is open; and from when a tool call became
-    /// known.
+    /// From the prompt of the turn on, that of the last turn where none is open; and from when a tool call became known.
     Turn,
     /// From when the session became known.
     Session,
@@ -238,7 +237,7 @@ fn turn(moment: &Moment<'_>) -> Option<u64> {
             .and_then(|session| {
                 let open = session.turns.front().map(|turn| turn.event);
                 let known = (session.origin != Origin::Before).then_some(session.known);
-                open.or(session.last_answer).or(known)
+                open.or(session.last_prompt).or(known)
             }),
     };
     let since = [of_turn, asked(moment)].into_iter().flatten().min()?;

@@ -344,6 +344,7 @@ impl Conversation {
                         position.and_then(|position| session.turns.remove(position));
                     session.turns_ended += 1;
                     session.last_answer = Some(index);
+                    session.last_prompt = Some(open.event);
                     session.last_cancelled = result
                         .and_then(|result| result.get("stopReason"))
                         .and_then(Value::as_str)

@@ -46,6 +46,8 @@ pub struct Session {
     pub last_cancelled: bool,
     /// The event of the last answer to a prompt.
     pub last_answer: Option<u64>,
+    /// The event of the prompt that was answered last.
+    pub last_prompt: Option<u64>,
     /// Since the last answer to a prompt, as long as no content is due.
     pub gap: Option<Gap>,
     /// Its tool calls.
@@ -94,6 +96,7 @@ impl Session {
             turns_ended: 0,
             last_cancelled: false,
             last_answer: None,
+            last_prompt: None,
             gap: None,
             calls: Calls::default(),
         }
