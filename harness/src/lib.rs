@@ -8,6 +8,7 @@ pub mod client;
 pub mod model;
 pub mod profile;
 pub mod record;
+pub mod redact;
 pub mod report;
 pub mod rules;
 pub mod scenario;

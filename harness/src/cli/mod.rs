@@ -5,6 +5,8 @@ mod explain;
 mod list;
 mod output;
 mod record;
+mod redact;
+mod redaction;
 mod run;
 mod tables;
 mod value;
@@ -30,6 +32,8 @@ enum Command {
     Run(Box<run::RunArguments>),
     /// Stand between a client and an agent, and write down what passes
     Record(record::RecordArguments),
+    /// Replace secrets in a recording that exists
+    Redact(redact::RedactArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -64,6 +68,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match command {
         Command::Run(arguments) => run::main(&arguments).into(),
         Command::Record(arguments) => record::main(arguments),
+        Command::Redact(arguments) => redact::main(arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {
