@@ -12,6 +12,7 @@ pub mod model;
 pub mod profile;
 pub mod replay;
 pub mod record;
+pub mod redact;
 pub mod report;
 pub mod rules;
 pub mod scenario;

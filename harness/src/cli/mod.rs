@@ -11,6 +11,8 @@ mod output;
 mod replay;
 mod record;
 mod reports;
+mod redact;
+mod redaction;
 mod run;
 mod tables;
 mod value;
@@ -42,6 +44,8 @@ enum Command {
     Diff(diff::DiffArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
     Replay(Box<replay::ReplayArguments>),
+    /// Replace secrets in a recording that exists
+    Redact(redact::RedactArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -79,6 +83,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Check(arguments) => check::main(&arguments).into(),
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
+        Command::Redact(arguments) => redact::main(arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {
