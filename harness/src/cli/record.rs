@@ -11,8 +11,8 @@ use nix::sys::prctl;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::Exit;
-use super::output::error;
 use super::keep;
+use super::output::error;
 use super::redaction::Redaction;
 use crate::record::{self, Agent, Ended, Place};
 use crate::trace::{self, Header};

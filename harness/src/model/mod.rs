@@ -10,6 +10,7 @@ mod door;
 mod exchange;
 mod known;
 mod openai;
+mod recorded;
 mod reply;
 pub mod script;
 mod server;
@@ -18,5 +19,6 @@ mod state;
 mod tools;
 mod turns;
 
+pub(crate) use recorded::script as recorded_script;
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};

@@ -13,6 +13,8 @@ use super::incident::Incident;
 use super::plan::{Folder, FolderPlace, Plan, Unplayable};
 use crate::agent::{AgentProcess, Ending, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Log, Outgoing, PermissionChoice, Reply, SessionFiles, Unsent};
+use crate::model::script::{Calls, Script};
+use crate::model::{ModelServer, recorded_script};
 use crate::rules::{Conversation, Judgement};
 use crate::scenario::{self, Setup};
 use crate::spec::Side;
@@ -91,8 +93,17 @@ pub(crate) async fn replay(
             .map_err(|error| broken("the session's folder", &error))?;
     }
     let bindings = bound(&plan.folders, &folder);
-    let mut launch = scenario::launch(setup, &folder, None).map_err(Trouble::Harness)?;
-    launch.cwd = folder.workspace().to_owned();
+    let (inbox, seen) = mpsc::channel(INBOX);
+    let model = match script(recording, &bindings) {
+        script if script.is_empty() => None,
+        script => {
+            let model = ModelServer::start(script, inbox.clone())
+                .map_err(|error| broken("no port for the recorded model", &error))?;
+            model.set_folder(folder.workspace());
+            Some(model)
+        }
+    };
+    let launch = scenario::launch(setup, &folder, model.as_ref()).map_err(Trouble::Harness)?;
     let mut header = scenario::header_of(setup);
     header.cwd = folder.workspace().to_str().map(str::to_owned);
     header.about = recording.header.about.clone();
@@ -101,13 +112,13 @@ pub(crate) async fn replay(
         .map_err(|error| broken(&format!("the trace {}", trace.display()), &error))?;
     let files =
         SessionFiles::open(roots).map_err(|error| broken("the session's folder", &error))?;
-    let (inbox, seen) = mpsc::channel(INBOX);
     let agent = AgentProcess::start(&launch, inbox.clone()).map_err(Trouble::Start)?;
     drop(inbox);
     let mut driver = Driver {
         engine: Engine::new(plan, bindings),
         agent,
         seen,
+        model,
         log: Log::new(began, file),
         unsent: Unsent::default(),
         answers: Answers::new(files),
@@ -142,6 +153,8 @@ struct Driver {
     engine: Engine,
     agent: AgentProcess,
     seen: mpsc::Receiver<Observed>,
+    /// What serves the model's replies of the recording, if it holds any.
+    model: Option<ModelServer>,
     log: Log,
     unsent: Unsent,
     answers: Answers,
@@ -238,6 +251,7 @@ impl Driver {
                 probe,
                 step,
             } => {
+                self.tell_model(&bytes);
                 let body = Body::of_line(bytes.clone(), partial);
                 let event = self.record(Instant::now(), Party::Client, body, probe);
                 if self
@@ -263,6 +277,23 @@ impl Driver {
                 let _ = self.agent.signal_untold(signal);
             }
             Output::Unknown { message, event } => self.answer_by_policy(&message, event),
+        }
+    }
+
+    /// Tells the model of a prompt that is about to be sent.
+    fn tell_model(&self, line: &[u8]) {
+        let Some(model) = &self.model else { return };
+        let Reading::Message(message) = Reading::of(line) else {
+            return;
+        };
+        if message.method() == Some("session/prompt") {
+            let blocks = message.params().and_then(|params| params.get("prompt")?.as_array());
+            let texts = blocks
+                .into_iter()
+                .flatten()
+                .filter_map(|block| block.get("text")?.as_str());
+            // Where the port cannot be opened or closed, the replies that follow show it.
+            let _ = model.note_prompt(&texts.collect::<Vec<_>>().join("\n"));
         }
     }
 
@@ -374,7 +405,7 @@ impl Driver {
         let reading = (observed.from == Party::Agent)
             .then(|| observed.body.reading())
             .flatten();
-        if observed.from == Party::Agent {
+        if observed.from != Party::Harness {
             self.last_sign = Instant::now();
         }
         match &observed.body {
@@ -403,6 +434,7 @@ impl Driver {
         let Self {
             engine,
             agent,
+            model,
             mut seen,
             mut log,
             mut live,
@@ -418,6 +450,7 @@ impl Driver {
                 log.write(observed.at, observed.from, observed.body, None);
             })
             .await;
+        drop(model);
         let (judgement, talk, fault) = log.finish();
         let (plan, incidents, notes) = engine.into_parts();
         Replayed {
@@ -434,6 +467,21 @@ impl Driver {
             fault: fault.map(|error| format!("the trace could not be written to its end: {error}")),
         }
     }
+}
+
+/// What the model of the recording replied, with the live folders in it.
+fn script(recording: &Recording, bindings: &Bindings) -> Script {
+    let mut script = recorded_script(recording);
+    for call in script.iter_mut().flat_map(|reply| match &mut reply.call {
+        Some(Calls::Many(calls)) => calls.as_mut_slice(),
+        Some(Calls::One(call)) => std::slice::from_mut(call),
+        None => &mut [],
+    }) {
+        let text = Value::Object(std::mem::take(&mut call.arguments)).to_string();
+        let live = serde_json::from_str(&bindings.to_live(None, &text));
+        call.arguments = live.unwrap_or_default();
+    }
+    script
 }
 
 /// Makes the folders of the sessions and gives those that files may be served from.
