@@ -10,6 +10,7 @@ pub mod client;
 pub mod diff;
 pub mod model;
 pub mod profile;
+pub mod replay;
 pub mod record;
 pub mod report;
 pub mod rules;

@@ -87,7 +87,9 @@ impl Defaults {
 
     /// The definition of a method's parameters.
     pub(crate) fn params_of(method: &str) -> Option<&'static str> {
-        Methods::v1().get(method).map(|method| method.params.as_str())
+        Methods::v1()
+            .get(method)
+            .map(|method| method.params.as_str())
     }
 
     /// The definition of a method's result.
@@ -221,14 +223,16 @@ impl Defaults {
         let on_null = marked("x-deserialize-default-on-null");
         let is = |wanted: &str| property.get("type").and_then(Value::as_str) == Some(wanted);
         let value = property.get("default").cloned();
-        let default_is_empty = value.as_ref().is_some_and(|value| {
-            value.is_object() || value.as_array().is_some_and(Vec::is_empty)
-        });
+        let default_is_empty = value
+            .as_ref()
+            .is_some_and(|value| value.is_object() || value.as_array().is_some_and(Vec::is_empty));
         let free = property.get("additionalProperties") == Some(&Value::Bool(true));
         Member {
-            null: !required && (nullable(property) || on_null || marked("x-deserialize-default-on-error")),
+            null: !required
+                && (nullable(property) || on_null || marked("x-deserialize-default-on-error")),
             null_is_empty: required && on_null && is("array"),
-            empty: !required && (is("array") || default_is_empty || free || (is("object") && on_null)),
+            empty: !required
+                && (is("array") || default_is_empty || free || (is("object") && on_null)),
             value: value.filter(|value| !required && !value.is_object()),
             inner: self.inner(schema, property),
         }
@@ -241,7 +245,9 @@ impl Defaults {
             if content.get("type").and_then(Value::as_str) == Some("array") {
                 return self.inner(schema, &content.clone());
             }
-            return self.definition(schema, name).map_or(Inner::Leaf, Inner::Object);
+            return self
+                .definition(schema, name)
+                .map_or(Inner::Leaf, Inner::Object);
         }
         if let Some(items) = property.get("items") {
             return Inner::List(Box::new(self.inner(schema, items)));
@@ -316,8 +322,14 @@ mod tests {
     fn an_empty_list_that_replaces_something_is_kept() {
         let update = |value: Value| {
             let mut update = json!({"sessionUpdate":"tool_call_update","toolCallId":"a"});
-            update.as_object_mut().unwrap().insert("content".to_owned(), value);
-            cleaned("SessionNotification", json!({"sessionId":"s","update":update}))
+            update
+                .as_object_mut()
+                .unwrap()
+                .insert("content".to_owned(), value);
+            cleaned(
+                "SessionNotification",
+                json!({"sessionId":"s","update":update}),
+            )
         };
         assert_eq!(update(json!([]))["update"]["content"], json!([]));
         assert_eq!(update(Value::Null)["update"].get("content"), None);

@@ -123,12 +123,18 @@ fn home(text: &str, from: usize, until: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut at = from;
     while at < until {
-        let found = at + bytes.get(at..until)?.iter().position(|byte| *byte == b'/')?;
+        let found = at
+            + bytes
+                .get(at..until)?
+                .iter()
+                .position(|byte| *byte == b'/')?;
         at = found + 1;
         let inside_name = found
             .checked_sub(1)
             .and_then(|before| bytes.get(before))
-            .is_some_and(|before| before.is_ascii_alphanumeric() || matches!(before, b'-' | b'_' | b'.' | b'}'));
+            .is_some_and(|before| {
+                before.is_ascii_alphanumeric() || matches!(before, b'-' | b'_' | b'.' | b'}')
+            });
         if inside_name {
             continue;
         }
@@ -148,7 +154,9 @@ fn home(text: &str, from: usize, until: usize) -> Option<(usize, usize)> {
             }
             None => tail
                 .strip_prefix(ROOT_HOME)
-                .filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || "-_.".contains(c)))
+                .filter(|rest| {
+                    !rest.starts_with(|c: char| c.is_alphanumeric() || "-_.".contains(c))
+                })
                 .map(|_| ROOT_HOME.len()),
         };
         if let Some(length) = length {
@@ -208,6 +216,9 @@ mod tests {
     fn a_placeholder_for_the_home_may_begin_a_folder() {
         let mut folders = Folders::default();
         let own = folders.group("{home}/project");
-        assert_eq!(folders.named("see {home}/project/a".into(), own), "see {cwd}/a");
+        assert_eq!(
+            folders.named("see {home}/project/a".into(), own),
+            "see {cwd}/a"
+        );
     }
 }

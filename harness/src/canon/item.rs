@@ -86,8 +86,11 @@ pub(crate) const FLOATING: [&str; 5] = [
 ];
 
 /// The kinds of updates whose consecutive texts are one message.
-pub(crate) const CHUNKS: [&str; 3] =
-    ["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"];
+pub(crate) const CHUNKS: [&str; 3] = [
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "user_message_chunk",
+];
 
 /// A tool call.
 #[derive(Clone, Debug)]

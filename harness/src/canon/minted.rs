@@ -149,7 +149,10 @@ impl Minted {
             let Some(spelled) = rest.get(..SECRET.len() + end + 1) else {
                 continue;
             };
-            if self.find(Kind::Secret, Scope::Connection, spelled).is_none() {
+            if self
+                .find(Kind::Secret, Scope::Connection, spelled)
+                .is_none()
+            {
                 let reference = self.push(Kind::Secret, Scope::Connection);
                 self.by_value
                     .entry((Kind::Secret, Scope::Connection))
@@ -271,6 +274,9 @@ mod tests {
         let mut minted = Minted::new();
         let text = "a {secret-7} b {secret-2} {secret-x} {secret-7}";
         minted.learn_secrets(text);
-        assert_eq!(minted.named(text), "a {secret-1} b {secret-2} {secret-x} {secret-1}");
+        assert_eq!(
+            minted.named(text),
+            "a {secret-1} b {secret-2} {secret-x} {secret-1}"
+        );
     }
 }

@@ -16,10 +16,10 @@ mod sorting;
 mod volatility;
 
 pub use canonical::{Canonical, Ending, Scrutiny};
+pub(crate) use item::What;
 pub use item::{Call, Item, ItemId, Session};
-pub(crate) use item::{FLOATING, What};
-pub use minted::{Minted, Reference};
 pub(crate) use minted::Segment;
+pub use minted::{Minted, Reference};
 pub use node::Node;
 pub(crate) use node::same_number;
 pub use volatility::{Entry, SidecarError, Unmatched, Volatility};

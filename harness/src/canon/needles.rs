@@ -29,9 +29,9 @@ impl Edges {
     fn ends(self, after: &[u8]) -> bool {
         match after {
             [] => true,
-            [b'.', rest @ ..] if self == Self::Path => {
-                rest.first().is_none_or(|next| !next.is_ascii_alphanumeric())
-            }
+            [b'.', rest @ ..] if self == Self::Path => rest
+                .first()
+                .is_none_or(|next| !next.is_ascii_alphanumeric()),
             [byte, ..] => self.parts(*byte),
         }
     }
@@ -156,7 +156,11 @@ mod tests {
     #[test]
     fn the_longest_word_that_ends_at_an_edge_is_found() {
         let needles = needles(&["/tmp/a", "/tmp/a/b", "/x"]);
-        let find = |text| needles.find(text, 0, Edges::Path).map(|(start, length, _)| (start, length));
+        let find = |text| {
+            needles
+                .find(text, 0, Edges::Path)
+                .map(|(start, length, _)| (start, length))
+        };
         assert_eq!(find("in /tmp/a/b/c"), Some((3, 8)));
         assert_eq!(find("in /tmp/a/bc"), Some((3, 6)));
         assert_eq!(find("file:///tmp/a."), Some((7, 6)));
@@ -169,7 +173,9 @@ mod tests {
     fn letters_of_other_scripts_do_not_break_a_search() {
         let needles = needles(&["größe-1234"]);
         assert_eq!(
-            needles.find("ä größe-1234 ö", 0, Edges::Word).map(|(start, ..)| start),
+            needles
+                .find("ä größe-1234 ö", 0, Edges::Word)
+                .map(|(start, ..)| start),
             Some(3)
         );
     }

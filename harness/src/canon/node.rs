@@ -121,9 +121,7 @@ impl<'a> Node<'a> {
             Self::Number(number) => Value::Number(number.clone()),
             Self::Text(text) => Value::String(minted.named(text)),
             Self::Id(reference) => Value::String(minted.name(*reference)),
-            Self::List(items) => {
-                Value::Array(items.iter().map(|item| item.json(minted)).collect())
-            }
+            Self::List(items) => Value::Array(items.iter().map(|item| item.json(minted)).collect()),
             Self::Object(members) => Value::Object(
                 members
                     .iter()
@@ -248,7 +246,10 @@ fn hash_number(number: &Number, hasher: &mut DefaultHasher) {
 /// A fraction that is a whole number within the range where both are exact.
 fn whole(float: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    #[expect(clippy::cast_possible_truncation, reason = "whole and within the exact range")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "whole and within the exact range"
+    )]
     (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i64)
 }
 
@@ -398,7 +399,10 @@ mod tests {
         assert_ne!(hashes("1").full, hashes("\"1\"").full);
         let number = |text: &str| serde_json::from_str::<Number>(text).unwrap();
         assert!(same_number(&number("1"), &number("1.0")));
-        assert!(same_number(&number("18446744073709551615"), &number("18446744073709551615")));
+        assert!(same_number(
+            &number("18446744073709551615"),
+            &number("18446744073709551615")
+        ));
         assert!(!same_number(&number("1"), &number("1.5")));
     }
 }

@@ -15,7 +15,6 @@ use crate::trace::Party;
 pub(crate) struct MessageKind {
     /// Method; `session/update` with the kind of update; or `METHOD response`.
     pub(crate) name: String,
-    pub(crate) from: Party,
     pub(crate) about: About,
     params: Option<&'static str>,
     result: Option<&'static str>,
@@ -24,7 +23,12 @@ pub(crate) struct MessageKind {
 
 impl MessageKind {
     /// A request or notification of this method.
-    pub(crate) fn call(method: &str, update: Option<&str>, from: Party, volatility: &Volatility) -> Self {
+    pub(crate) fn call(
+        method: &str,
+        update: Option<&str>,
+        from: Party,
+        volatility: &Volatility,
+    ) -> Self {
         let name = match update {
             Some(update) => format!("{method} {update}"),
             None => method.to_owned(),
@@ -32,7 +36,6 @@ impl MessageKind {
         Self {
             about: volatility.about(&name, from),
             name,
-            from,
             params: Defaults::params_of(method),
             result: None,
             null_result: false,
@@ -45,7 +48,6 @@ impl MessageKind {
         Self {
             about: volatility.about(&name, from),
             name,
-            from,
             params: None,
             result: Defaults::result_of(method),
             null_result: Schema::v1().result_tolerates_null(method),
@@ -56,7 +58,6 @@ impl MessageKind {
     pub(crate) fn other(name: &str, from: Party, volatility: &Volatility) -> Self {
         Self {
             name: name.to_owned(),
-            from,
             about: volatility.about(name, from),
             params: None,
             result: None,
@@ -109,7 +110,10 @@ pub(crate) fn in_order(node: &mut Node<'_>) {
         Node::List(items) => items.iter_mut().for_each(in_order),
         Node::Object(members) => {
             members.sort_by(|(left, _), (right, _)| left.cmp(right));
-            if members.windows(2).any(|pair| matches!(pair, [left, right] if left.0 == right.0)) {
+            if members
+                .windows(2)
+                .any(|pair| matches!(pair, [left, right] if left.0 == right.0))
+            {
                 members.reverse();
                 members.dedup_by(|next, kept| next.0 == kept.0);
                 members.reverse();
@@ -146,10 +150,17 @@ pub(crate) fn without_defaults(node: &mut Node<'_>, kind: &MessageKind) {
 }
 
 /// Names minted values at their typed places, and folders wherever they stand.
-pub(crate) fn named(node: &mut Node<'_>, context: Context, folders: &Folders, binder: &mut Binder<'_>) {
+pub(crate) fn named(
+    node: &mut Node<'_>,
+    context: Context,
+    folders: &Folders,
+    binder: &mut Binder<'_>,
+) {
     if let Node::Object(members) = node {
         for (name, value) in members {
-            if name == "id" && let Some(request) = context.request {
+            if name == "id"
+                && let Some(request) = context.request
+            {
                 *value = Node::Id(request);
             } else if name != "jsonrpc" && name != "method" {
                 name_member(name, value, true, context, folders, binder);
@@ -172,9 +183,10 @@ fn name_member(
             (Identifier::Request, Some(target)) => Some(target),
             _ => value.scalar().and_then(|spelled| {
                 let scope = match (identifier, context.session) {
-                    (Identifier::ToolCall | Identifier::Terminal | Identifier::Message, Some(session)) => {
-                        Scope::Session(session)
-                    }
+                    (
+                        Identifier::ToolCall | Identifier::Terminal | Identifier::Message,
+                        Some(session),
+                    ) => Scope::Session(session),
                     _ => Scope::Connection,
                 };
                 binder.bind(identifier, scope, &spelled)
@@ -216,7 +228,10 @@ fn name_value(
 
 /// The text of a text chunk, taken out of its message.
 pub(crate) fn take_text<'a>(node: &mut Node<'a>) -> Option<Cow<'a, str>> {
-    let content = node.get_mut("params")?.get_mut("update")?.get_mut("content")?;
+    let content = node
+        .get_mut("params")?
+        .get_mut("update")?
+        .get_mut("content")?;
     if content.get("type")?.text()? != "text" {
         return None;
     }

@@ -216,11 +216,13 @@ impl<'a> Sorter<'a> {
     fn replace(&mut self, kind: u32, node: &mut Node<'a>) {
         if let Some(kind) = self.form.kinds.get(kind as usize) {
             let hits = &mut self.form.hits;
-            self.form.volatility.replace(&kind.about, node, &mut |entry| {
-                if let Some(hit) = hits.get_mut(entry) {
-                    *hit = true;
-                }
-            });
+            self.form
+                .volatility
+                .replace(&kind.about, node, &mut |entry| {
+                    if let Some(hit) = hits.get_mut(entry) {
+                        *hit = true;
+                    }
+                });
         }
     }
 
@@ -238,9 +240,14 @@ impl<'a> Sorter<'a> {
     ) -> ItemId {
         let id = ItemId(u32::try_from(self.form.items.len()).unwrap_or(u32::MAX));
         let mut hasher = DefaultHasher::new();
-        let name = self.form.kinds.get(kind as usize).map_or("", |kind| kind.name.as_str());
+        let name = self
+            .form
+            .kinds
+            .get(kind as usize)
+            .map_or("", |kind| kind.name.as_str());
         let name = match what {
             What::Call(_) => "tool call",
+            What::NewSession => "mark of a session",
             What::Step(_) if name.starts_with("session/update") => "tool call state",
             _ => name,
         };
@@ -308,7 +315,10 @@ impl<'a> Sorter<'a> {
 
     fn bind_session(&mut self, value: Option<&Node<'_>>) -> Option<u32> {
         let value = value?.scalar()?;
-        let reference = self.form.minted.bind(Identifier::Session, Scope::Connection, &value);
+        let reference = self
+            .form
+            .minted
+            .bind(Identifier::Session, Scope::Connection, &value);
         Some(self.session(reference))
     }
 
@@ -341,7 +351,14 @@ impl<'a> Sorter<'a> {
 
     // ---- requests and notifications
 
-    fn call(&mut self, index: u32, from: Party, mut node: Node<'a>, method: &str, envelope: &Envelope) {
+    fn call(
+        &mut self,
+        index: u32,
+        from: Party,
+        mut node: Node<'a>,
+        method: &str,
+        envelope: &Envelope,
+    ) {
         let update = envelope.update.as_deref();
         let name = update.map_or_else(|| method.to_owned(), |update| format!("{method} {update}"));
         let kind = self.kind(from, &name, |volatility| {
@@ -351,17 +368,31 @@ impl<'a> Sorter<'a> {
         let mut session = self.bind_session(node.at(&["params", "sessionId"]));
         if session.is_none() {
             session = match target {
-                Some(request) => self.form.requests.get(request as usize).and_then(|request| request.session),
+                Some(request) => self
+                    .form
+                    .requests
+                    .get(request as usize)
+                    .and_then(|request| request.session),
                 None => self.elicitation(&node),
             };
         }
-        if let Some(folder) = node.at(&["params", "cwd"]).and_then(Node::text).map(str::to_owned) {
+        if let Some(folder) = node
+            .at(&["params", "cwd"])
+            .and_then(Node::text)
+            .map(str::to_owned)
+        {
             let group = self.form.folders.group(&folder);
-            if let (Some(group), Some(session)) = (group, session.and_then(|session| self.form.sessions.get(session as usize))) {
+            if let (Some(group), Some(session)) = (
+                group,
+                session.and_then(|session| self.form.sessions.get(session as usize)),
+            ) {
                 self.form.folders.belongs(session.id, group);
             }
         }
-        let request = envelope.id.as_ref().map(|id| self.begin(from, id, method, session));
+        let request = envelope
+            .id
+            .as_ref()
+            .map(|id| self.begin(from, id, method, session));
         let mut context = self.context(session, request);
         if let Some(target) = target.and_then(|target| self.form.requests.get(target as usize)) {
             context.target = Some(target.reference);
@@ -403,8 +434,18 @@ impl<'a> Sorter<'a> {
             }
             return;
         };
-        if let Some(place) = update.and_then(|update| FLOATING.iter().position(|kind| *kind == update)) {
-            let id = self.push(index, from, What::Message(kind), Some(session), request, kind, &node);
+        if let Some(place) =
+            update.and_then(|update| FLOATING.iter().position(|kind| *kind == update))
+        {
+            let id = self.push(
+                index,
+                from,
+                What::Message(kind),
+                Some(session),
+                request,
+                kind,
+                &node,
+            );
             if let Some(stream) = self
                 .form
                 .sessions
@@ -424,7 +465,15 @@ impl<'a> Sorter<'a> {
         if method == "session/prompt" && from == Party::Client {
             self.begin_turn(session, request);
         }
-        let id = self.push(index, from, What::Message(kind), Some(session), request, kind, &node);
+        let id = self.push(
+            index,
+            from,
+            What::Message(kind),
+            Some(session),
+            request,
+            kind,
+            &node,
+        );
         self.set_request_item(request, id);
         if method == "terminal/output" {
             self.poll(session, id, &node);
@@ -458,19 +507,28 @@ impl<'a> Sorter<'a> {
 
     fn elicitation(&self, node: &Node<'_>) -> Option<u32> {
         let id = node.at(&["params", "elicitationId"])?.scalar()?;
-        let reference = self.form.minted.known(Identifier::Elicitation, Scope::Connection, &id)?;
+        let reference = self
+            .form
+            .minted
+            .known(Identifier::Elicitation, Scope::Connection, &id)?;
         self.elicitations.get(&reference).copied()
     }
 
     fn learn_elicitation(&mut self, node: &Node<'_>, session: Option<u32>) {
-        if let (Some(Node::Id(id)), Some(session)) = (node.at(&["params", "elicitationId"]), session) {
+        if let (Some(Node::Id(id)), Some(session)) =
+            (node.at(&["params", "elicitationId"]), session)
+        {
             self.elicitations.entry(*id).or_insert(session);
         }
     }
 
     fn begin(&mut self, from: Party, id: &str, method: &str, session: Option<u32>) -> u32 {
         let number = u32::try_from(self.form.requests.len()).unwrap_or(u32::MAX);
-        let other = if from == Party::Client { Party::Agent } else { Party::Client };
+        let other = if from == Party::Client {
+            Party::Agent
+        } else {
+            Party::Client
+        };
         let response = self.kind(other, &format!("{method} response"), |volatility| {
             MessageKind::response(method, other, volatility)
         });
@@ -485,20 +543,34 @@ impl<'a> Sorter<'a> {
             turn: None,
             answered: false,
         });
-        self.open.entry((from, id.to_owned())).or_default().push_back(number);
+        self.open
+            .entry((from, id.to_owned()))
+            .or_default()
+            .push_back(number);
         self.last.insert((from, id.to_owned()), number);
         number
     }
 
     fn set_request_item(&mut self, request: Option<u32>, id: ItemId) {
-        if let Some(request) = request.and_then(|request| self.form.requests.get_mut(request as usize)) {
+        if let Some(request) =
+            request.and_then(|request| self.form.requests.get_mut(request as usize))
+        {
             request.item = id;
         }
     }
 
     /// Marks in the connection's stream that a session was asked for.
-    fn await_session(&mut self, index: u32, from: Party, request: Option<u32>, id: ItemId, kind: u32, folder: Option<usize>) {
-        let Some(entry) = request.and_then(|request| self.form.requests.get_mut(request as usize)) else {
+    fn await_session(
+        &mut self,
+        index: u32,
+        from: Party,
+        request: Option<u32>,
+        id: ItemId,
+        kind: u32,
+        folder: Option<usize>,
+    ) {
+        let Some(entry) = request.and_then(|request| self.form.requests.get_mut(request as usize))
+        else {
             return;
         };
         entry.new_session = Some((id, folder));
@@ -513,12 +585,18 @@ impl<'a> Sorter<'a> {
     // ---- responses
 
     fn response(&mut self, index: u32, from: Party, mut node: Node<'a>, envelope: &Envelope) {
-        let asker = if from == Party::Client { Party::Agent } else { Party::Client };
+        let asker = if from == Party::Client {
+            Party::Agent
+        } else {
+            Party::Client
+        };
         let id = (asker, envelope.id.clone().unwrap_or_default());
         let open = self.open.get_mut(&id).and_then(VecDeque::pop_front);
         let again = open.is_none();
         let request = open.or_else(|| self.last.get(&id).copied());
-        let entry = request.and_then(|request| self.form.requests.get(request as usize)).copied();
+        let entry = request
+            .and_then(|request| self.form.requests.get(request as usize))
+            .copied();
         let kind = match entry {
             Some(entry) if !again => entry.response,
             Some(_) => self.kind(from, "second response", |volatility| {
@@ -542,7 +620,9 @@ impl<'a> Sorter<'a> {
         let context = self.context(session, request);
         self.name(&mut node, context);
         self.replace(kind, &mut node);
-        if let Some(request) = request.and_then(|request| self.form.requests.get_mut(request as usize)) {
+        if let Some(request) =
+            request.and_then(|request| self.form.requests.get_mut(request as usize))
+        {
             request.answered = true;
         }
         let Some(session) = session else {
@@ -551,7 +631,15 @@ impl<'a> Sorter<'a> {
             return;
         };
         if let Some(call) = entry.filter(|_| !again).and_then(|entry| entry.call) {
-            let id = self.push(index, from, What::Step(call), Some(session), request, kind, &node);
+            let id = self.push(
+                index,
+                from,
+                What::Step(call),
+                Some(session),
+                request,
+                kind,
+                &node,
+            );
             if let Some(call) = self.form.calls.get_mut(call as usize) {
                 call.steps.push(id);
             }
@@ -565,7 +653,15 @@ impl<'a> Sorter<'a> {
             live.turns.retain(|open| *open != turn);
             live.turns.push(turn);
         }
-        let id = self.push(index, from, What::Message(kind), Some(session), request, kind, &node);
+        let id = self.push(
+            index,
+            from,
+            What::Message(kind),
+            Some(session),
+            request,
+            kind,
+            &node,
+        );
         if let (Some(_), Some(live)) = (ends, self.live.get_mut(session as usize)) {
             live.turns.pop();
         }
@@ -577,7 +673,8 @@ impl<'a> Sorter<'a> {
 
     /// Moves what asked for a session into the session's own stream, and leaves a mark in its place.
     fn settle(&mut self, request: Option<u32>, created: u32) {
-        let Some(entry) = request.and_then(|request| self.form.requests.get_mut(request as usize)) else {
+        let Some(entry) = request.and_then(|request| self.form.requests.get_mut(request as usize))
+        else {
             return;
         };
         let Some((asked, folder)) = entry.new_session else {
@@ -586,7 +683,13 @@ impl<'a> Sorter<'a> {
         entry.session = Some(created);
         let mark = ItemId(asked.0 + 1);
         // The place is near the end: few connection-level messages come between a request and its response.
-        if let Some(place) = self.form.connection.iter_mut().rev().find(|id| **id == asked) {
+        if let Some(place) = self
+            .form
+            .connection
+            .iter_mut()
+            .rev()
+            .find(|id| **id == asked)
+        {
             *place = mark;
         }
         if let Some(item) = self.form.items.get_mut(asked.index()) {
@@ -598,7 +701,9 @@ impl<'a> Sorter<'a> {
             }
             let first = session.items.first().copied();
             let before = first.is_some_and(|first| first > asked);
-            session.items.insert(if before { 0 } else { session.items.len() }, asked);
+            session
+                .items
+                .insert(if before { 0 } else { session.items.len() }, asked);
         }
         if let Some(item) = self.form.items.get_mut(mark.index()) {
             item.session = Some(created);
@@ -618,7 +723,9 @@ impl<'a> Sorter<'a> {
         live.turns.push(known.turns);
         live.cancelled = false;
         live.unfinished.clear();
-        if let Some(request) = request.and_then(|request| self.form.requests.get_mut(request as usize)) {
+        if let Some(request) =
+            request.and_then(|request| self.form.requests.get_mut(request as usize))
+        {
             request.turn = Some(known.turns);
         }
     }
@@ -632,14 +739,38 @@ impl<'a> Sorter<'a> {
     }
 
     /// A cancel stands before what is in flight when it comes; false where no turn is open.
-    fn cancel(&mut self, index: u32, from: Party, session: u32, request: Option<u32>, kind: u32, node: &Node<'a>) -> bool {
-        if self.live.get(session as usize).is_none_or(|live| live.turns.is_empty()) {
+    fn cancel(
+        &mut self,
+        index: u32,
+        from: Party,
+        session: u32,
+        request: Option<u32>,
+        kind: u32,
+        node: &Node<'a>,
+    ) -> bool {
+        if self
+            .live
+            .get(session as usize)
+            .is_none_or(|live| live.turns.is_empty())
+        {
             return false;
         }
-        let id = self.push(index, from, What::Message(kind), Some(session), request, kind, node);
+        let id = self.push(
+            index,
+            from,
+            What::Message(kind),
+            Some(session),
+            request,
+            kind,
+            node,
+        );
         self.set_request_item(request, id);
         let mut in_flight = 0;
-        let items = self.form.sessions.get(session as usize).map_or(&[][..], |session| &session.items);
+        let items = self
+            .form
+            .sessions
+            .get(session as usize)
+            .map_or(&[][..], |session| &session.items);
         for id in items.iter().rev().take(IN_FLIGHT) {
             if !self.is_in_flight(session, *id) {
                 break;
@@ -658,7 +789,11 @@ impl<'a> Sorter<'a> {
         if let Some(live) = self.live.get_mut(session as usize) {
             live.cancelled = true;
             for call in live.unfinished.drain(..) {
-                if let Some(call) = self.form.calls.get(call as usize).filter(|call| !call.ended)
+                if let Some(call) = self
+                    .form
+                    .calls
+                    .get(call as usize)
+                    .filter(|call| !call.ended)
                     && let Some(item) = self.form.items.get_mut(call.item.index())
                 {
                     item.late = true;
@@ -678,7 +813,11 @@ impl<'a> Sorter<'a> {
                 .get(session as usize)
                 .and_then(|live| live.text.as_ref())
                 .is_some_and(|text| text.item == id),
-            What::Call(call) => self.form.calls.get(*call as usize).is_some_and(|call| !call.ended),
+            What::Call(call) => self
+                .form
+                .calls
+                .get(*call as usize)
+                .is_some_and(|call| !call.ended),
             What::Message(_) => item
                 .request
                 .and_then(|request| self.form.requests.get(request as usize))
@@ -689,7 +828,15 @@ impl<'a> Sorter<'a> {
 
     // ---- texts
 
-    fn chunk(&mut self, index: u32, from: Party, session: u32, kind: u32, node: Node<'a>, text: &str) {
+    fn chunk(
+        &mut self,
+        index: u32,
+        from: Party,
+        session: u32,
+        kind: u32,
+        node: Node<'a>,
+        text: &str,
+    ) {
         let message = match node.at(&["params", "update", "messageId"]) {
             Some(Node::Id(id)) => Some(*id),
             _ => None,
@@ -712,7 +859,10 @@ impl<'a> Sorter<'a> {
             return;
         }
         self.close_text(session);
-        let what = What::Text { kind, text: "".into() };
+        let what = What::Text {
+            kind,
+            text: "".into(),
+        };
         let item = self.push(index, from, what, Some(session), None, kind, &Node::Null);
         self.append(session, item);
         if let Some(live) = self.live.get_mut(session as usize) {
@@ -729,10 +879,20 @@ impl<'a> Sorter<'a> {
 
     /// Ends the message whose chunks were coming.
     fn close_text(&mut self, session: u32) {
-        let Some(open) = self.live.get_mut(session as usize).and_then(|live| live.text.take()) else {
+        let Some(open) = self
+            .live
+            .get_mut(session as usize)
+            .and_then(|live| live.text.take())
+        else {
             return;
         };
-        let OpenText { item, kind, mut node, text, .. } = open;
+        let OpenText {
+            item,
+            kind,
+            mut node,
+            text,
+            ..
+        } = open;
         let folder = self.context(Some(session), None).folder;
         if text.contains("{secret-") {
             self.form.minted.learn_secrets(&text);
@@ -743,7 +903,10 @@ impl<'a> Sorter<'a> {
         self.weigh(item, &node);
         let text = prepare::take_text(&mut node).unwrap_or_default();
         if let Some(item) = self.form.items.get_mut(item.index()) {
-            item.what = What::Text { kind, text: text.into() };
+            item.what = What::Text {
+                kind,
+                text: text.into(),
+            };
         }
     }
 
@@ -763,8 +926,22 @@ impl<'a> Sorter<'a> {
     }
 
     #[expect(clippy::too_many_arguments, reason = "a step has as many sides")]
-    fn step(&mut self, index: u32, from: Party, session: u32, request: Option<u32>, kind: u32, node: Node<'a>, tool: Reference, is_update: bool) {
-        let starts = is_update && node.at(&["params", "update", "sessionUpdate"]).and_then(Node::text) == Some("tool_call");
+    fn step(
+        &mut self,
+        index: u32,
+        from: Party,
+        session: u32,
+        request: Option<u32>,
+        kind: u32,
+        node: Node<'a>,
+        tool: Reference,
+        is_update: bool,
+    ) {
+        let starts = is_update
+            && node
+                .at(&["params", "update", "sessionUpdate"])
+                .and_then(Node::text)
+                == Some("tool_call");
         let minted = &self.form.minted;
         let Some(live) = self.live.get_mut(session as usize) else {
             return;
@@ -808,7 +985,8 @@ impl<'a> Sorter<'a> {
             self.close_text(session);
             self.start_call(index, from, session, kind, tool);
             if is_update
-                && let (Some(update), Some(live)) = (value.take(), self.live.get_mut(session as usize))
+                && let (Some(update), Some(live)) =
+                    (value.take(), self.live.get_mut(session as usize))
                 && let Some((_, state)) = live.calls.get_mut(&tool)
             {
                 delta = state.advance(update, &self.form.minted);
@@ -823,9 +1001,19 @@ impl<'a> Sorter<'a> {
             return;
         };
         let node = delta.or(value).unwrap_or(Node::Null);
-        let id = self.push(index, from, What::Step(call), Some(session), request, kind, &node);
+        let id = self.push(
+            index,
+            from,
+            What::Step(call),
+            Some(session),
+            request,
+            kind,
+            &node,
+        );
         self.set_request_item(request, id);
-        if let Some(request) = request.and_then(|request| self.form.requests.get_mut(request as usize)) {
+        if let Some(request) =
+            request.and_then(|request| self.form.requests.get_mut(request as usize))
+        {
             request.call = Some(call);
         }
         if let Some(call) = self.form.calls.get_mut(call as usize) {
@@ -835,7 +1023,10 @@ impl<'a> Sorter<'a> {
     }
 
     fn owned_by_call(&mut self, index: u32, session: u32, tool: Reference) {
-        let call = self.live.get(session as usize).and_then(|live| live.calls.get(&tool));
+        let call = self
+            .live
+            .get(session as usize)
+            .and_then(|live| live.calls.get(&tool));
         let step = call
             .and_then(|(call, _)| self.form.calls.get(*call as usize))
             .and_then(|call| call.steps.last());
@@ -846,7 +1037,15 @@ impl<'a> Sorter<'a> {
 
     fn start_call(&mut self, index: u32, from: Party, session: u32, kind: u32, tool: Reference) {
         let call = u32::try_from(self.form.calls.len()).unwrap_or(u32::MAX);
-        let item = self.push(index, from, What::Call(call), Some(session), None, kind, &Node::Null);
+        let item = self.push(
+            index,
+            from,
+            What::Call(call),
+            Some(session),
+            None,
+            kind,
+            &Node::Null,
+        );
         self.form.calls.push(Call {
             id: tool,
             item,
@@ -863,21 +1062,25 @@ impl<'a> Sorter<'a> {
     // ---- terminals
 
     fn poll(&mut self, session: u32, id: ItemId, node: &Node<'_>) {
-        let (Some(Node::Id(terminal)), Some(live)) =
-            (node.at(&["params", "terminalId"]), self.live.get_mut(session as usize))
-        else {
+        let (Some(Node::Id(terminal)), Some(live)) = (
+            node.at(&["params", "terminalId"]),
+            self.live.get_mut(session as usize),
+        ) else {
             return;
         };
         match live.polls.get_mut(terminal) {
             // Kept until the answer tells whether it only says more of the same.
             Some(poll) if poll.response.is_some() => {}
             _ => {
-                live.polls.insert(*terminal, Poll {
-                    request: id,
-                    response: None,
-                    output: String::new(),
-                    exit: 0,
-                });
+                live.polls.insert(
+                    *terminal,
+                    Poll {
+                        request: id,
+                        response: None,
+                        output: String::new(),
+                        exit: 0,
+                    },
+                );
             }
         }
     }
@@ -891,7 +1094,9 @@ impl<'a> Sorter<'a> {
         let Some(output) = output.map(str::to_owned) else {
             return;
         };
-        let exit = node.at(&["result", "exitStatus"]).map_or(0, |exit| exit.hashes(&self.form.minted).full);
+        let exit = node
+            .at(&["result", "exitStatus"])
+            .map_or(0, |exit| exit.hashes(&self.form.minted).full);
         let Some(live) = self.live.get_mut(session as usize) else {
             return;
         };
@@ -905,13 +1110,26 @@ impl<'a> Sorter<'a> {
             Some((first, answer)) => {
                 self.take_over(first, request);
                 self.take_over(answer, response);
-                let poll = Poll { request: first, response: Some(answer), output, exit };
+                let poll = Poll {
+                    request: first,
+                    response: Some(answer),
+                    output,
+                    exit,
+                };
                 if let Some(live) = self.live.get_mut(session as usize) {
                     live.polls.insert(terminal, poll);
                 }
             }
             None => {
-                live.polls.insert(terminal, Poll { request, response: Some(response), output, exit });
+                live.polls.insert(
+                    terminal,
+                    Poll {
+                        request,
+                        response: Some(response),
+                        output,
+                        exit,
+                    },
+                );
             }
         }
     }
@@ -922,7 +1140,9 @@ impl<'a> Sorter<'a> {
         if kind != "terminal/output" {
             return None;
         }
-        let terminal = |reference: &&Reference| self.form.minted.word(**reference) == Identifier::Terminal.word();
+        let terminal = |reference: &&Reference| {
+            self.form.minted.word(**reference) == Identifier::Terminal.word()
+        };
         self.form.references_of(item).iter().find(terminal).copied()
     }
 
@@ -934,7 +1154,9 @@ impl<'a> Sorter<'a> {
         if let Some(owner) = self.form.owners.get_mut(new.event as usize) {
             *owner = place.0;
         }
-        if let Some(request) = new.request.and_then(|request| self.form.requests.get_mut(request as usize))
+        if let Some(request) = new
+            .request
+            .and_then(|request| self.form.requests.get_mut(request as usize))
             && request.item == by
         {
             request.item = place;
@@ -965,7 +1187,9 @@ impl<'a> Sorter<'a> {
             }
         }
         for session in &mut self.form.sessions {
-            session.items.retain(|id| !gone.get(id.index()).copied().unwrap_or(false));
+            session
+                .items
+                .retain(|id| !gone.get(id.index()).copied().unwrap_or(false));
         }
         for call in &self.form.calls {
             weigh_call(&mut self.form.items, call);

@@ -84,7 +84,10 @@ impl Volatility {
     #[must_use]
     pub fn built_in() -> Self {
         let source = Source::new(BUILT_IN_NAME, BUILT_IN);
-        #[expect(clippy::expect_used, reason = "the file is built in, and the tests read it")]
+        #[expect(
+            clippy::expect_used,
+            reason = "the file is built in, and the tests read it"
+        )]
         let entries = parse(&source)
             .and_then(|tree| Ok(read(&source, &tree, false)?.0))
             .expect("the table that is built in can be read");
@@ -117,7 +120,8 @@ impl Volatility {
         for field in &off {
             let name = field.filled()?;
             let before = self.entries.len();
-            self.entries.retain(|entry| entry.sidecar.is_some() || entry.name != name);
+            self.entries
+                .retain(|entry| entry.sidecar.is_some() || entry.name != name);
             // A second sidecar may switch off what the first one has.
             let known = before != self.entries.len() || Self::built_in().has(name);
             if !known {
@@ -149,12 +153,20 @@ impl Volatility {
 
     /// The sidecar's entries among which `hit` names none.
     pub(crate) fn unmatched(&self, hit: impl Fn(usize) -> bool) -> Vec<Unmatched> {
-        let silent = self.entries.iter().enumerate().filter(|(index, _)| !hit(*index));
+        let silent = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !hit(*index));
         silent
             .filter_map(|(_, entry)| {
                 let (file, position) = entry.sidecar.clone()?;
                 let selector = entry.selector();
-                Some(Unmatched { file, position, selector })
+                Some(Unmatched {
+                    file,
+                    position,
+                    selector,
+                })
             })
             .collect()
     }
@@ -320,15 +332,25 @@ fn read<'f>(
     tree: &'f Tree,
     sidecar: bool,
 ) -> Result<(Vec<Entry>, Vec<Field<'f>>), Problem> {
-    let field = Field { source, name: "the file", node: tree };
-    let allowed: &[&str] = if sidecar { &["volatile", "off"] } else { &["volatile"] };
+    let field = Field {
+        source,
+        name: "the file",
+        node: tree,
+    };
+    let allowed: &[&str] = if sidecar {
+        &["volatile", "off"]
+    } else {
+        &["volatile"]
+    };
     let table = field.table(allowed)?;
     let off = table.maybe("off", |field| field.list().map(Iterator::collect))?;
     let entries = table.maybe("volatile", |field| {
         field
             .list()?
             .map(|item| {
-                let table = item.table(&["name", "message", "from", "at", "pattern", "becomes", "reason"])?;
+                let table = item.table(&[
+                    "name", "message", "from", "at", "pattern", "becomes", "reason",
+                ])?;
                 entry(source, &table, sidecar)
             })
             .collect()
@@ -337,17 +359,25 @@ fn read<'f>(
 }
 
 fn entry(source: &Source, table: &Table<'_>, sidecar: bool) -> Result<Entry, Problem> {
-    let name = table.maybe("name", |field| field.filled())?.unwrap_or("volatile");
+    let name = table
+        .maybe("name", |field| field.filled())?
+        .unwrap_or("volatile");
     let message = table.need("message")?.filled()?;
     let at = table.need("at")?;
     let pointer = at.filled()?;
     if !pointer.starts_with('/') {
-        return Err(at.problem("`at` must be a JSON Pointer that begins with `/`, such as `/params/update/used`"));
+        return Err(at.problem(
+            "`at` must be a JSON Pointer that begins with `/`, such as `/params/update/used`",
+        ));
     }
     let pattern = table.maybe("pattern", |field| {
         Regex::new(field.filled()?).map_err(|error| {
             let error = error.to_string();
-            let last = error.lines().last().unwrap_or("").trim_start_matches("error: ");
+            let last = error
+                .lines()
+                .last()
+                .unwrap_or("")
+                .trim_start_matches("error: ");
             field.problem(format!("not a regular expression: {last}"))
         })
     })?;

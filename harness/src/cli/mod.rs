@@ -1,10 +1,14 @@
 //! The command line: one file per command, and the only place that maps outcomes to exit codes.
 
+mod agent;
 mod check;
+mod diff;
 mod exit;
 mod explain;
+mod keep;
 mod list;
 mod output;
+mod replay;
 mod record;
 mod reports;
 mod run;
@@ -34,6 +38,10 @@ enum Command {
     Record(record::RecordArguments),
     /// Judge recordings: what is wrong in them, and where
     Check(check::CheckArguments),
+    /// Compare two recordings: what differs, where, and how much it matters
+    Diff(diff::DiffArguments),
+    /// Play the client of a recording to an agent, and say what it does otherwise
+    Replay(Box<replay::ReplayArguments>),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -69,6 +77,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(arguments) => run::main(&arguments).into(),
         Command::Record(arguments) => record::main(arguments),
         Command::Check(arguments) => check::main(&arguments).into(),
+        Command::Diff(arguments) => diff::main(&arguments).into(),
+        Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {

@@ -12,7 +12,7 @@ use signal_hook::low_level::emulate_default_handler;
 
 use super::Exit;
 use super::output::error;
-use super::run::keep;
+use super::keep;
 use crate::record::{self, Agent, Ended, Place};
 use crate::trace::{self, Header};
 

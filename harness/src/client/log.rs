@@ -11,7 +11,7 @@ use crate::trace::{Body, Event, Party, TraceWriter};
 pub type TraceFile = TraceWriter<BufWriter<File>>;
 
 /// Gives events their place in the trace: file and judge see the same.
-pub(super) struct Log {
+pub(crate) struct Log {
     began: Instant,
     last_at: f64,
     trace: Option<TraceFile>,
@@ -20,7 +20,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn new(began: Instant, trace: TraceFile) -> Self {
+    pub(crate) fn new(began: Instant, trace: TraceFile) -> Self {
         Self {
             began,
             last_at: 0.0,
@@ -31,7 +31,7 @@ impl Log {
     }
 
     /// Appends an event and gives its number. A trace that cannot be written any more stops, and the conversation goes on.
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         at: Instant,
         from: Party,
@@ -58,11 +58,11 @@ impl Log {
         self.judge.see(&event)
     }
 
-    pub(super) fn talk(&self) -> &Conversation {
+    pub(crate) fn talk(&self) -> &Conversation {
         self.judge.talk()
     }
 
-    pub(super) fn finish(self) -> (Judgement, Conversation, Option<io::Error>) {
+    pub(crate) fn finish(self) -> (Judgement, Conversation, Option<io::Error>) {
         let (judgement, talk) = self.judge.finish();
         (judgement, talk, self.fault)
     }

@@ -9,34 +9,34 @@ const WRITES: usize = 10_000;
 
 /// Writes that wait for the agent, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Unsent {
+pub(crate) struct Unsent {
     writes: VecDeque<Vec<u8>>,
     bytes: usize,
 }
 
 impl Unsent {
-    pub(super) fn push(&mut self, bytes: Vec<u8>) {
+    pub(crate) fn push(&mut self, bytes: Vec<u8>) {
         self.bytes += bytes.len();
         self.writes.push_back(bytes);
     }
 
-    pub(super) fn pop(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn pop(&mut self) -> Option<Vec<u8>> {
         let bytes = self.writes.pop_front()?;
         self.bytes -= bytes.len();
         Some(bytes)
     }
 
-    pub(super) fn put_back(&mut self, bytes: Vec<u8>) {
+    pub(crate) fn put_back(&mut self, bytes: Vec<u8>) {
         self.bytes += bytes.len();
         self.writes.push_front(bytes);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.writes.is_empty()
     }
 
     /// Whether no more should be added: nothing is buffered without a bound.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.bytes >= BOUND || self.writes.len() >= WRITES
     }
 }

@@ -39,9 +39,9 @@ pub(super) fn align(left: &[Keys], right: &[Keys]) -> Vec<Step> {
 
 /// Where some are on the left only and some on the right only, the left ones come first.
 fn left_first(steps: &mut [Step]) {
-    for run in steps.chunk_by_mut(|one, next| {
-        !matches!(one, Step::Both(..)) && !matches!(next, Step::Both(..))
-    }) {
+    for run in steps
+        .chunk_by_mut(|one, next| !matches!(one, Step::Both(..)) && !matches!(next, Step::Both(..)))
+    {
         run.sort_by_key(|step| matches!(step, Step::Right(_)));
     }
 }
@@ -64,13 +64,14 @@ fn aligned(
     input.update_after(right.iter().map(key));
     let diff = Diff::compute(Algorithm::Histogram, &input);
     let (mut at_left, mut at_right) = (0, 0);
-    let mut both_until = |end: usize, at_left: &mut usize, at_right: &mut usize, out: &mut Vec<Step>| {
-        while *at_left < end {
-            out.push(Step::Both(offset.0 + *at_left, offset.1 + *at_right));
-            *at_left += 1;
-            *at_right += 1;
-        }
-    };
+    let both_until =
+        |end: usize, at_left: &mut usize, at_right: &mut usize, out: &mut Vec<Step>| {
+            while *at_left < end {
+                out.push(Step::Both(offset.0 + *at_left, offset.1 + *at_right));
+                *at_left += 1;
+                *at_right += 1;
+            }
+        };
     for hunk in diff.hunks() {
         let (before, after) = (range(&hunk.before), range(&hunk.after));
         both_until(before.start, &mut at_left, &mut at_right, out);
@@ -118,7 +119,12 @@ mod tests {
         let right = keys(&[(1, 1), (4, 3), (9, 9)]);
         assert_eq!(
             align(&left, &right),
-            [Step::Both(0, 0), Step::Left(1), Step::Both(2, 1), Step::Both(3, 2)]
+            [
+                Step::Both(0, 0),
+                Step::Left(1),
+                Step::Both(2, 1),
+                Step::Both(3, 2)
+            ]
         );
     }
 

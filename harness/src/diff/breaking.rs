@@ -16,7 +16,9 @@ pub(super) fn violations(recording: &Recording) -> BTreeMap<&'static str, Option
         .iter()
         .filter(|(id, tally)| {
             tally.fails > 0
-                && Catalogue::v1().get(id).is_some_and(|requirement| requirement.level == Level::Must)
+                && Catalogue::v1()
+                    .get(id)
+                    .is_some_and(|requirement| requirement.level == Level::Must)
         })
         .map(|(id, tally)| (id, tally.findings.first().cloned()))
         .collect()
@@ -33,16 +35,30 @@ pub(super) fn mark(
     left_fails: &BTreeMap<&'static str, Option<Finding>>,
     right_fails: &BTreeMap<&'static str, Option<Finding>>,
 ) {
-    for (id, finding) in right_fails.iter().filter(|(id, _)| !left_fails.contains_key(*id)) {
+    for (id, finding) in right_fails
+        .iter()
+        .filter(|(id, _)| !left_fails.contains_key(*id))
+    {
         one(found, right, id, finding.as_ref(), false);
     }
-    for (id, finding) in left_fails.iter().filter(|(id, _)| !right_fails.contains_key(*id)) {
+    for (id, finding) in left_fails
+        .iter()
+        .filter(|(id, _)| !right_fails.contains_key(*id))
+    {
         one(found, left, id, finding.as_ref(), true);
     }
 }
 
-fn one(found: &mut Vec<Found>, form: &Canonical<'_>, id: &str, finding: Option<&Finding>, on_left: bool) {
-    let event = finding.and_then(|finding| finding.place.as_ref()).map(|place| place.event);
+fn one(
+    found: &mut Vec<Found>,
+    form: &Canonical<'_>,
+    id: &str,
+    finding: Option<&Finding>,
+    on_left: bool,
+) {
+    let event = finding
+        .and_then(|finding| finding.place.as_ref())
+        .map(|place| place.event);
     let item = event.and_then(|event| form.owner(event));
     let at_event = found.iter_mut().find(|found| {
         let (own, number) = if on_left {
@@ -52,13 +68,20 @@ fn one(found: &mut Vec<Found>, form: &Canonical<'_>, id: &str, finding: Option<&
         };
         event.is_some() && (number == event || (item.is_some() && own == item))
     });
-    let class = if on_left { Class::Behaviour } else { Class::Breaking };
+    let class = if on_left {
+        Class::Behaviour
+    } else {
+        Class::Breaking
+    };
     let words = finding.map_or("", |finding| finding.message.as_str());
     if let Some(known) = at_event {
         known.difference.class = known.difference.class.max(class);
         if !on_left {
             known.difference.requirements.push(id.to_owned());
-            known.difference.message.push_str(&format!("; {id} is newly violated: {words}"));
+            known
+                .difference
+                .message
+                .push_str(&format!("; {id} is newly violated: {words}"));
         }
         return;
     }
@@ -70,18 +93,30 @@ fn one(found: &mut Vec<Found>, form: &Canonical<'_>, id: &str, finding: Option<&
     };
     let difference = Difference {
         class,
-        change: if on_left { Change::Vanished } else { Change::Appeared },
+        change: if on_left {
+            Change::Vanished
+        } else {
+            Change::Appeared
+        },
         place: place(form, item),
         left: value.clone().filter(|_| on_left),
         right: value.filter(|_| !on_left),
         left_event: event.filter(|_| on_left),
         right_event: event.filter(|_| !on_left),
-        requirements: if on_left { Vec::new() } else { vec![id.to_owned()] },
+        requirements: if on_left {
+            Vec::new()
+        } else {
+            vec![id.to_owned()]
+        },
         message,
         before: Vec::new(),
         after: Vec::new(),
     };
-    found.push(Found::alone(difference, item.filter(|_| on_left), item.filter(|_| !on_left)));
+    found.push(Found::alone(
+        difference,
+        item.filter(|_| on_left),
+        item.filter(|_| !on_left),
+    ));
 }
 
 fn place(form: &Canonical<'_>, item: Option<ItemId>) -> String {

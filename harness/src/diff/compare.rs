@@ -62,7 +62,10 @@ pub fn diff_looking_at(
         difference.finish(&left);
     }
     Comparison {
-        differences: differences.into_iter().map(|found| found.difference).collect(),
+        differences: differences
+            .into_iter()
+            .map(|found| found.difference)
+            .collect(),
         unmatched: volatile.unmatched(|entry| left.hit(entry) || right.hit(entry)),
         omitted,
     }
@@ -70,7 +73,9 @@ pub fn diff_looking_at(
 
 fn most_important(found: &[Found]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..found.len()).collect();
-    order.sort_by_key(|index| std::cmp::Reverse(found.get(*index).map(|found| found.difference.class)));
+    order.sort_by_key(|index| {
+        std::cmp::Reverse(found.get(*index).map(|found| found.difference.class))
+    });
     let mut kept = vec![false; found.len()];
     for index in order.into_iter().take(LISTED) {
         if let Some(kept) = kept.get_mut(index) {
@@ -93,7 +98,11 @@ pub(super) struct Found {
 
 impl Found {
     /// One without neighbours.
-    pub(super) fn alone(difference: Difference, left: Option<ItemId>, right: Option<ItemId>) -> Self {
+    pub(super) fn alone(
+        difference: Difference,
+        left: Option<ItemId>,
+        right: Option<ItemId>,
+    ) -> Self {
         Self {
             difference,
             left,
@@ -143,8 +152,10 @@ impl<'c> Comparer<'c> {
         let pairs = sessions::matched(self.left, self.right);
         for (left, right) in &pairs {
             if let (Some(left), Some(right)) = (left, right)
-                && let (Some(left), Some(right)) =
-                    (self.left.sessions.get(*left), self.right.sessions.get(*right))
+                && let (Some(left), Some(right)) = (
+                    self.left.sessions.get(*left),
+                    self.right.sessions.get(*right),
+                )
             {
                 self.binding.bind(left.id, right.id);
             }
@@ -154,9 +165,10 @@ impl<'c> Comparer<'c> {
         for (left, right) in &pairs {
             match (left, right) {
                 (Some(left), Some(right)) => {
-                    if let (Some(one), Some(other)) =
-                        (self.left.sessions.get(*left), self.right.sessions.get(*right))
-                    {
+                    if let (Some(one), Some(other)) = (
+                        self.left.sessions.get(*left),
+                        self.right.sessions.get(*right),
+                    ) {
                         pairings.push(self.pair(&one.items, &other.items));
                         for (one, other) in one.floating.iter().zip(&other.floating) {
                             pairings.push(self.pair(one, other));
@@ -181,7 +193,10 @@ impl<'c> Comparer<'c> {
     fn pair(&self, left: &'c [ItemId], right: &'c [ItemId]) -> Pairing<'c> {
         let keys = |form: &Canonical<'_>, ids: &[ItemId]| -> Vec<Keys> {
             ids.iter()
-                .map(|id| form.item(*id).map_or([0; 3], |item| [item.full, item.shape, item.kind]))
+                .map(|id| {
+                    form.item(*id)
+                        .map_or([0; 3], |item| [item.full, item.shape, item.kind])
+                })
                 .collect()
         };
         let (left_keys, right_keys) = (keys(self.left, left), keys(self.right, right));
@@ -202,9 +217,15 @@ impl<'c> Comparer<'c> {
         let mut turns = Vec::new();
         for step in &pairing.steps {
             if let Step::Both(left, right) = step
-                && let (Some(left), Some(right)) = (self.item(pairing, *left, true), self.item(pairing, *right, false))
+                && let (Some(left), Some(right)) = (
+                    self.item(pairing, *left, true),
+                    self.item(pairing, *right, false),
+                )
                 && left.turn > 0
-                && matches!(self.left.kind_name(left), "session/cancel" | "$/cancel_request")
+                && matches!(
+                    self.left.kind_name(left),
+                    "session/cancel" | "$/cancel_request"
+                )
             {
                 turns.push((left.turn, right.turn));
             }
@@ -228,13 +249,20 @@ impl<'c> Comparer<'c> {
             for (index, step) in pairing.steps.iter().enumerate() {
                 let (left, right) = match *step {
                     Step::Both(left, right) => (left, right),
-                    Step::Left(left) => match pairing.moved.get(&index).and_then(|twin| pairing.steps.get(*twin)) {
+                    Step::Left(left) => match pairing
+                        .moved
+                        .get(&index)
+                        .and_then(|twin| pairing.steps.get(*twin))
+                    {
                         Some(Step::Right(right)) => (left, *right),
                         _ => continue,
                     },
                     Step::Right(_) => continue,
                 };
-                if let (Some(left), Some(right)) = (self.item(pairing, left, true), self.item(pairing, right, false)) {
+                if let (Some(left), Some(right)) = (
+                    self.item(pairing, left, true),
+                    self.item(pairing, right, false),
+                ) {
                     pairs.push((left, right));
                 }
             }
@@ -242,12 +270,21 @@ impl<'c> Comparer<'c> {
         pairs.sort_by_key(|(left, _)| left.event);
         for (left, right) in pairs {
             let requests = (
-                left.request.and_then(|request| self.left.requests.get(request as usize)),
-                right.request.and_then(|request| self.right.requests.get(request as usize)),
+                left.request
+                    .and_then(|request| self.left.requests.get(request as usize)),
+                right
+                    .request
+                    .and_then(|request| self.right.requests.get(request as usize)),
             );
             if let (Some(one), Some(other)) = requests
-                && self.left.item(one.item).is_some_and(|item| item.event == left.event)
-                && self.right.item(other.item).is_some_and(|item| item.event == right.event)
+                && self
+                    .left
+                    .item(one.item)
+                    .is_some_and(|item| item.event == left.event)
+                && self
+                    .right
+                    .item(other.item)
+                    .is_some_and(|item| item.event == right.event)
             {
                 self.binding.bind(one.reference, other.reference);
             }
@@ -262,17 +299,23 @@ impl<'c> Comparer<'c> {
 
     /// Binds the values of two equal items; tells whether all are each other's.
     fn bind_items(&mut self, left: &Item, right: &Item) -> bool {
-        let (lefts, rights) = (self.left.references_of(left), self.right.references_of(right));
+        let (lefts, rights) = (
+            self.left.references_of(left),
+            self.right.references_of(right),
+        );
         let mut all = lefts.len() == rights.len();
         for (left, right) in lefts.iter().zip(rights) {
             all &= self.binding.bind(*left, *right);
         }
         if let (What::Call(one), What::Call(other)) = (&left.what, &right.what)
-            && let (Some(one), Some(other)) =
-                (self.left.calls.get(*one as usize), self.right.calls.get(*other as usize))
+            && let (Some(one), Some(other)) = (
+                self.left.calls.get(*one as usize),
+                self.right.calls.get(*other as usize),
+            )
         {
             for (left, right) in one.steps.iter().zip(&other.steps) {
-                if let (Some(left), Some(right)) = (self.left.item(*left), self.right.item(*right)) {
+                if let (Some(left), Some(right)) = (self.left.item(*left), self.right.item(*right))
+                {
                     all &= self.bind_items(left, right);
                 }
             }
@@ -287,7 +330,8 @@ impl<'c> Comparer<'c> {
         let mut index = 0;
         while let Some(step) = pairing.steps.get(index) {
             if let Step::Both(left, right) = *step {
-                if let (Some(one), Some(other)) = (pairing.left.get(left), pairing.right.get(right)) {
+                if let (Some(one), Some(other)) = (pairing.left.get(left), pairing.right.get(right))
+                {
                     self.both(pairing, index, *one, *other);
                 }
                 index += 1;
@@ -307,7 +351,12 @@ impl<'c> Comparer<'c> {
     }
 
     /// How many things in a row are on the same side only, from this step on.
-    fn run_at(&self, pairing: &Pairing<'c>, index: usize, forgiven: &std::collections::HashSet<usize>) -> usize {
+    fn run_at(
+        &self,
+        pairing: &Pairing<'c>,
+        index: usize,
+        forgiven: &std::collections::HashSet<usize>,
+    ) -> usize {
         let side = |step: &Step| matches!(step, Step::Left(_));
         let Some(first) = pairing.steps.get(index).map(side) else {
             return 0;
@@ -343,9 +392,11 @@ impl<'c> Comparer<'c> {
                 continue;
             };
             let on_right = matches!(step, Step::Right(_));
-            let Some((turn, _)) = pairing.cancelled.iter().find(|(left, right)| {
-                item.turn == if on_right { *right } else { *left }
-            }) else {
+            let Some((turn, _)) = pairing
+                .cancelled
+                .iter()
+                .find(|(left, right)| item.turn == if on_right { *right } else { *left })
+            else {
                 continue;
             };
             let entry = open.entry(*turn).or_default();
@@ -381,7 +432,10 @@ impl<'c> Comparer<'c> {
             return;
         }
         let cut = (one.late || other.late)
-            && pairing.cancelled.binary_search(&(one.turn, other.turn)).is_ok();
+            && pairing
+                .cancelled
+                .binary_search(&(one.turn, other.turn))
+                .is_ok();
         if let (What::Call(left_call), What::Call(right_call)) = (&one.what, &other.what) {
             let calls = (
                 self.left.calls.get(*left_call as usize),
@@ -393,23 +447,45 @@ impl<'c> Comparer<'c> {
             return;
         }
         // A text that was cut may be longer on the side where it was not.
-        if let (What::Text { text: one_text, .. }, What::Text { text: other_text, .. }) = (&one.what, &other.what)
+        if let (
+            What::Text { text: one_text, .. },
+            What::Text {
+                text: other_text, ..
+            },
+        ) = (&one.what, &other.what)
             && cut
         {
-            let shorter = if one_text.len() <= other_text.len() { one } else { other };
+            let shorter = if one_text.len() <= other_text.len() {
+                one
+            } else {
+                other
+            };
             if shorter.late && self.binding.one_begins_other(one_text, other_text) {
                 return;
             }
         }
         let values = (self.left.node(one), self.right.node(other));
-        let leaves = Members::compare(self.left, self.right, &mut self.binding, false, (&values.0, &values.1));
+        let leaves = Members::compare(
+            self.left,
+            self.right,
+            &mut self.binding,
+            false,
+            (&values.0, &values.1),
+        );
         for leaf in leaves {
             self.leaf(pairing, index, (left, one), (right, other), leaf);
         }
     }
 
     /// Two calls by their states.
-    fn calls(&mut self, pairing: &Pairing<'c>, index: usize, left: &'c crate::canon::Call, right: &'c crate::canon::Call, cut: bool) {
+    fn calls(
+        &mut self,
+        pairing: &Pairing<'c>,
+        index: usize,
+        left: &'c crate::canon::Call,
+        right: &'c crate::canon::Call,
+        cut: bool,
+    ) {
         let (lefts, rights) = (self.left.states(left), self.right.states(right));
         let keys = |form: &Canonical<'_>, states: &[(ItemId, Node<'_>)]| -> Vec<Keys> {
             states
@@ -419,17 +495,28 @@ impl<'c> Comparer<'c> {
                 .collect()
         };
         let steps = align(&keys(self.left, &lefts), &keys(self.right, &rights));
-        let last_pair = steps.iter().rposition(|step| matches!(step, Step::Both(..))).map_or(0, |last| last + 1);
+        let last_pair = steps
+            .iter()
+            .rposition(|step| matches!(step, Step::Both(..)))
+            .map_or(0, |last| last + 1);
         let tail = steps.get(last_pair..).unwrap_or(&[]);
         let one_sided = tail.iter().all(|step| matches!(step, Step::Left(_)))
             || tail.iter().all(|step| matches!(step, Step::Right(_)));
         for (number, step) in steps.iter().enumerate() {
             match *step {
                 Step::Both(one, other) => {
-                    let (Some((left, one)), Some((right, other))) = (lefts.get(one), rights.get(other)) else {
+                    let (Some((left, one)), Some((right, other))) =
+                        (lefts.get(one), rights.get(other))
+                    else {
                         continue;
                     };
-                    let leaves = Members::compare(self.left, self.right, &mut self.binding, cut, (one, other));
+                    let leaves = Members::compare(
+                        self.left,
+                        self.right,
+                        &mut self.binding,
+                        cut,
+                        (one, other),
+                    );
                     let items = (self.left.item(*left), self.right.item(*right));
                     if let (Some(one), Some(other)) = items {
                         for leaf in leaves {
@@ -453,7 +540,14 @@ impl<'c> Comparer<'c> {
     }
 
     /// A state of a call that one side alone has.
-    fn state(&mut self, pairing: &Pairing<'c>, index: usize, id: ItemId, node: &Node<'_>, on_left: bool) {
+    fn state(
+        &mut self,
+        pairing: &Pairing<'c>,
+        index: usize,
+        id: ItemId,
+        node: &Node<'_>,
+        on_left: bool,
+    ) {
         let form = if on_left { self.left } else { self.right };
         let Some(item) = form.item(id) else {
             return;
@@ -467,21 +561,38 @@ impl<'c> Comparer<'c> {
             Some(_) => form.member_place(item, &["status".to_owned()]),
             None => form.place(item),
         };
-        self.push(pairing, index, on_left.then_some(id), (!on_left).then_some(id), Outcome {
-            class: Class::Behaviour,
-            change: if on_left { Change::Vanished } else { Change::Appeared },
-            place,
-            left: on_left.then(|| value.clone()),
-            right: (!on_left).then_some(value),
-            message: if on_left {
-                format!("the {name} of the call is missing on the right")
-            } else {
-                format!("the call has a {name} more on the right")
+        self.push(
+            pairing,
+            index,
+            on_left.then_some(id),
+            (!on_left).then_some(id),
+            Outcome {
+                class: Class::Behaviour,
+                change: if on_left {
+                    Change::Vanished
+                } else {
+                    Change::Appeared
+                },
+                place,
+                left: on_left.then(|| value.clone()),
+                right: (!on_left).then_some(value),
+                message: if on_left {
+                    format!("the {name} of the call is missing on the right")
+                } else {
+                    format!("the call has a {name} more on the right")
+                },
             },
-        });
+        );
     }
 
-    fn leaf(&mut self, pairing: &Pairing<'c>, index: usize, left: (ItemId, &'c Item), right: (ItemId, &'c Item), leaf: Leaf) {
+    fn leaf(
+        &mut self,
+        pairing: &Pairing<'c>,
+        index: usize,
+        left: (ItemId, &'c Item),
+        right: (ItemId, &'c Item),
+        leaf: Leaf,
+    ) {
         let kind = self.left.class_kind(left.1);
         let class = if leaf.identity {
             Class::Behaviour
@@ -490,7 +601,9 @@ impl<'c> Comparer<'c> {
         };
         let member = leaf.path.last().map_or("value", String::as_str);
         let message = match leaf.change {
-            Change::Changed if leaf.identity && member == "id" => "it answers another request".to_owned(),
+            Change::Changed if leaf.identity && member == "id" => {
+                "it answers another request".to_owned()
+            }
             Change::Changed if leaf.identity => format!("`{member}` stands for something else"),
             Change::Changed => format!("`{member}` has another value"),
             Change::Appeared => format!("`{member}` is on the right only"),
@@ -498,14 +611,20 @@ impl<'c> Comparer<'c> {
             Change::Moved => format!("`{member}` stands elsewhere in the list"),
         };
         let place = self.left.member_place(left.1, &leaf.path);
-        self.push(pairing, index, Some(left.0), Some(right.0), Outcome {
-            class,
-            change: leaf.change,
-            place,
-            left: leaf.left,
-            right: leaf.right,
-            message,
-        });
+        self.push(
+            pairing,
+            index,
+            Some(left.0),
+            Some(right.0),
+            Outcome {
+                class,
+                change: leaf.change,
+                place,
+                left: leaf.left,
+                right: leaf.right,
+                message,
+            },
+        );
     }
 
     /// Something that one side alone has, or that stands elsewhere on the other.
@@ -532,14 +651,27 @@ impl<'c> Comparer<'c> {
             return;
         }
         let value = self.value(form, item);
-        self.push(pairing, index, on_left.then_some(id), (!on_left).then_some(id), Outcome {
-            class: Class::Behaviour,
-            change: if on_left { Change::Vanished } else { Change::Appeared },
-            place: form.place(item),
-            left: on_left.then(|| value.clone()),
-            right: (!on_left).then_some(value),
-            message: format!("this is on the {} only", if on_left { "left" } else { "right" }),
-        });
+        self.push(
+            pairing,
+            index,
+            on_left.then_some(id),
+            (!on_left).then_some(id),
+            Outcome {
+                class: Class::Behaviour,
+                change: if on_left {
+                    Change::Vanished
+                } else {
+                    Change::Appeared
+                },
+                place: form.place(item),
+                left: on_left.then(|| value.clone()),
+                right: (!on_left).then_some(value),
+                message: format!(
+                    "this is on the {} only",
+                    if on_left { "left" } else { "right" }
+                ),
+            },
+        );
     }
 
     fn moved(&mut self, pairing: &Pairing<'c>, index: usize, twin: usize, left: ItemId) {
@@ -547,20 +679,32 @@ impl<'c> Comparer<'c> {
             Some(Step::Right(right)) => pairing.right.get(*right).copied(),
             _ => None,
         };
-        let (Some(one), Some((right, other))) = (self.left.item(left), right.and_then(|id| Some((id, self.right.item(id)?)))) else {
+        let (Some(one), Some((right, other))) = (
+            self.left.item(left),
+            right.and_then(|id| Some((id, self.right.item(id)?))),
+        ) else {
             return;
         };
         let later = twin > index;
         let value = self.value(self.left, one);
         let other_value = self.value(self.right, other);
-        self.push(pairing, index, Some(left), Some(right), Outcome {
-            class: Class::Behaviour,
-            change: Change::Moved,
-            place: self.left.place(one),
-            left: Some(value),
-            right: Some(other_value),
-            message: format!("this comes {} on the right", if later { "later" } else { "earlier" }),
-        });
+        self.push(
+            pairing,
+            index,
+            Some(left),
+            Some(right),
+            Outcome {
+                class: Class::Behaviour,
+                change: Change::Moved,
+                place: self.left.place(one),
+                left: Some(value),
+                right: Some(other_value),
+                message: format!(
+                    "this comes {} on the right",
+                    if later { "later" } else { "earlier" }
+                ),
+            },
+        );
     }
 
     /// Many things in a row that one side alone has.
@@ -575,12 +719,22 @@ impl<'c> Comparer<'c> {
         self.many(Some((pairing, index)), ids, on_left, at_end);
     }
 
-    fn many(&mut self, pairing: Option<(&Pairing<'c>, usize)>, ids: &[ItemId], on_left: bool, at_end: bool) {
+    fn many(
+        &mut self,
+        pairing: Option<(&Pairing<'c>, usize)>,
+        ids: &[ItemId],
+        on_left: bool,
+        at_end: bool,
+    ) {
         let form = if on_left { self.left } else { self.right };
         let Some((id, item)) = ids.first().and_then(|id| Some((*id, form.item(*id)?))) else {
             return;
         };
-        let (this, other) = if on_left { ("left", "right") } else { ("right", "left") };
+        let (this, other) = if on_left {
+            ("left", "right")
+        } else {
+            ("right", "left")
+        };
         let count = ids.len();
         let message = if at_end {
             format!("the {other} ends here: {count} more follow on the {this}")
@@ -590,7 +744,11 @@ impl<'c> Comparer<'c> {
         let value = list(form, ids);
         let outcome = Outcome {
             class: Class::Behaviour,
-            change: if on_left { Change::Vanished } else { Change::Appeared },
+            change: if on_left {
+                Change::Vanished
+            } else {
+                Change::Appeared
+            },
             place: form.place(item),
             left: on_left.then(|| value.clone()),
             right: (!on_left).then_some(value),
@@ -599,14 +757,19 @@ impl<'c> Comparer<'c> {
         let (left, right) = (on_left.then_some(id), (!on_left).then_some(id));
         match pairing {
             Some((pairing, index)) => self.push(pairing, index, left, right, outcome),
-            None => self.found.push(self.found_of(left, right, outcome, Vec::new(), Vec::new())),
+            None => self
+                .found
+                .push(self.found_of(left, right, outcome, Vec::new(), Vec::new())),
         }
     }
 
     fn lone_session(&mut self, left: Option<usize>, right: Option<usize>) {
         let on_left = left.is_some();
         let form = if on_left { self.left } else { self.right };
-        let Some(session) = left.or(right).and_then(|session| form.sessions.get(session)) else {
+        let Some(session) = left
+            .or(right)
+            .and_then(|session| form.sessions.get(session))
+        else {
             return;
         };
         let mut ids: Vec<ItemId> = session.items.clone();
@@ -632,8 +795,12 @@ impl<'c> Comparer<'c> {
                 }
                 (Some(one), Some(other))
             }
-            (Some(one), None) if !one.forced && (abnormal(one.exit) || self.right.closed) => (Some(one), None),
-            (None, Some(other)) if !other.forced && (abnormal(other.exit) || self.left.closed) => (None, Some(other)),
+            (Some(one), None) if !one.forced && (abnormal(one.exit) || self.right.closed) => {
+                (Some(one), None)
+            }
+            (None, Some(other)) if !other.forced && (abnormal(other.exit) || self.left.closed) => {
+                (None, Some(other))
+            }
             _ => return,
         };
         let message = match (one, other) {
@@ -641,18 +808,24 @@ impl<'c> Comparer<'c> {
             (Some(_), None) => "the agent did not end on the right",
             _ => "the agent did not end on the left",
         };
-        let mut found = self.found_of(None, None, Outcome {
-            class: Class::Behaviour,
-            change: match (one, other) {
-                (Some(_), Some(_)) => Change::Changed,
-                (Some(_), None) => Change::Vanished,
-                _ => Change::Appeared,
+        let mut found = self.found_of(
+            None,
+            None,
+            Outcome {
+                class: Class::Behaviour,
+                change: match (one, other) {
+                    (Some(_), Some(_)) => Change::Changed,
+                    (Some(_), None) => Change::Vanished,
+                    _ => Change::Appeared,
+                },
+                place: "connection · exit".to_owned(),
+                left: one.map(|end| end.exit.to_string()),
+                right: other.map(|end| end.exit.to_string()),
+                message: message.to_owned(),
             },
-            place: "connection · exit".to_owned(),
-            left: one.map(|end| end.exit.to_string()),
-            right: other.map(|end| end.exit.to_string()),
-            message: message.to_owned(),
-        }, Vec::new(), Vec::new());
+            Vec::new(),
+            Vec::new(),
+        );
         found.difference.left_event = one.map(|end| u64::from(end.event));
         found.difference.right_event = other.map(|end| u64::from(end.event));
         self.found.push(found);
@@ -666,12 +839,21 @@ impl<'c> Comparer<'c> {
         }
     }
 
-    fn push(&mut self, pairing: &Pairing<'c>, index: usize, left: Option<ItemId>, right: Option<ItemId>, outcome: Outcome) {
+    fn push(
+        &mut self,
+        pairing: &Pairing<'c>,
+        index: usize,
+        left: Option<ItemId>,
+        right: Option<ItemId>,
+        outcome: Outcome,
+    ) {
         let unchanged = |step: &Step| match *step {
             Step::Both(left, right) => {
                 let one = self.item(pairing, left, true)?;
                 let other = self.item(pairing, right, false)?;
-                (one.full == other.full).then(|| pairing.left.get(left).copied()).flatten()
+                (one.full == other.full)
+                    .then(|| pairing.left.get(left).copied())
+                    .flatten()
             }
             _ => None,
         };
@@ -696,12 +878,21 @@ impl<'c> Comparer<'c> {
             .filter_map(unchanged)
             .take(NEIGHBOURS)
             .collect();
-        self.found.push(self.found_of(left, right, outcome, before, after));
+        self.found
+            .push(self.found_of(left, right, outcome, before, after));
     }
 
-    fn found_of(&self, left: Option<ItemId>, right: Option<ItemId>, outcome: Outcome, before: Vec<ItemId>, after: Vec<ItemId>) -> Found {
+    fn found_of(
+        &self,
+        left: Option<ItemId>,
+        right: Option<ItemId>,
+        outcome: Outcome,
+        before: Vec<ItemId>,
+        after: Vec<ItemId>,
+    ) -> Found {
         let event = |form: &Canonical<'_>, id: Option<ItemId>| {
-            id.and_then(|id| form.item(id)).map(|item| u64::from(item.event))
+            id.and_then(|id| form.item(id))
+                .map(|item| u64::from(item.event))
         };
         Found {
             difference: Difference {
@@ -760,7 +951,8 @@ fn moved(steps: &[Step], left: &[Keys], right: &[Keys]) -> HashMap<usize, usize>
     let mut moved = HashMap::new();
     for (step, index) in steps.iter().enumerate() {
         if let Step::Right(index) = index
-            && let Some(twin) = full(right, *index).and_then(|full| lefts.get_mut(&full)?.pop_front())
+            && let Some(twin) =
+                full(right, *index).and_then(|full| lefts.get_mut(&full)?.pop_front())
         {
             moved.insert(twin, step);
             moved.insert(step, twin);

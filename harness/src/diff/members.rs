@@ -9,7 +9,15 @@ use crate::canon::{Canonical, Node, same_number};
 
 /// Members by which the elements of a list are told apart.
 const NAMES: [&str; 9] = [
-    "optionId", "id", "sessionId", "name", "group", "value", "path", "uri", "type",
+    "optionId",
+    "id",
+    "sessionId",
+    "name",
+    "group",
+    "value",
+    "path",
+    "uri",
+    "type",
 ];
 
 /// The longest value that is shown in full, in bytes.
@@ -110,7 +118,10 @@ impl<'m, 'c> Members<'m, 'c> {
 
     fn lists(&mut self, lefts: &[Node<'_>], rights: &[Node<'_>]) {
         let keys = |form: &Canonical<'_>, items: &[Node<'_>]| -> Vec<Keys> {
-            items.iter().map(|item| form.keys_of(item, name_of(item))).collect()
+            items
+                .iter()
+                .map(|item| form.keys_of(item, name_of(item)))
+                .collect()
         };
         let (left_keys, right_keys) = (keys(self.left, lefts), keys(self.right, rights));
         let steps = align(&left_keys, &right_keys);
@@ -123,12 +134,17 @@ impl<'m, 'c> Members<'m, 'c> {
             };
             let number = left.or(right).unwrap_or(0) + 1;
             let is_moved = |side: Option<usize>, of: usize| {
-                side.is_some_and(|index| moved.iter().any(|pair| [pair.0, pair.1].get(of) == Some(&index)))
+                side.is_some_and(|index| {
+                    moved
+                        .iter()
+                        .any(|pair| [pair.0, pair.1].get(of) == Some(&index))
+                })
             };
             let one = left.and_then(|index| lefts.get(index));
             let other = right.and_then(|index| rights.get(index));
             let name = one.or(other).and_then(name_of);
-            self.path.push(name.map_or_else(|| number.to_string(), str::to_owned));
+            self.path
+                .push(name.map_or_else(|| number.to_string(), str::to_owned));
             match (left, right) {
                 (Some(left), None) if is_moved(Some(left), 0) => {
                     self.differ(one, one, false);
@@ -189,9 +205,9 @@ fn moved(steps: &[Step], left: &[Keys], right: &[Keys]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for index in lefts.take(MOVED) {
         let full = left.get(index).and_then(|keys| keys.first());
-        let twin = rights.iter().position(|right_index| {
-            right.get(*right_index).and_then(|keys| keys.first()) == full
-        });
+        let twin = rights
+            .iter()
+            .position(|right_index| right.get(*right_index).and_then(|keys| keys.first()) == full);
         if let Some(twin) = twin {
             pairs.push((index, rights.remove(twin)));
         }

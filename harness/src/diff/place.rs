@@ -16,7 +16,10 @@ impl Canonical<'_> {
     /// The place of an item, as `session-1 · turn 2 · tool-1`.
     pub(super) fn place(&self, item: &Item) -> String {
         let mut parts = Vec::new();
-        match item.session.and_then(|session| self.sessions.get(session as usize)) {
+        match item
+            .session
+            .and_then(|session| self.sessions.get(session as usize))
+        {
             Some(session) => {
                 parts.push(self.minted.name(session.id));
                 if item.turn > 0 {
@@ -38,7 +41,9 @@ impl Canonical<'_> {
             What::Line => "line that is no message".to_owned(),
             _ => {
                 let name = self.kind_name(item);
-                name.strip_prefix("session/update ").unwrap_or(name).to_owned()
+                name.strip_prefix("session/update ")
+                    .unwrap_or(name)
+                    .to_owned()
             }
         };
         parts.push(what);
@@ -81,7 +86,9 @@ impl Canonical<'_> {
     /// The kind of message that a step of a call is, as the table of classes has it.
     pub(super) fn class_kind(&self, item: &Item) -> String {
         match &item.what {
-            What::Step(_) => self.question(item).unwrap_or_else(|| "tool call state".to_owned()),
+            What::Step(_) => self
+                .question(item)
+                .unwrap_or_else(|| "tool call state".to_owned()),
             _ => self.kind_name(item).to_owned(),
         }
     }
@@ -102,9 +109,18 @@ impl Canonical<'_> {
         let what = match &item.what {
             What::Text { text, .. } => format!("{} {}", self.spoken(item), quoted(text)),
             What::Call(call) => {
-                let steps = self.calls.get(*call as usize).map_or(0, |call| call.steps.len());
-                let states = if steps == 1 { "1 state".to_owned() } else { format!("{steps} states") };
-                let name = self.call_of(item).map_or_else(String::new, |call| self.minted.name(call.id));
+                let steps = self
+                    .calls
+                    .get(*call as usize)
+                    .map_or(0, |call| call.steps.len());
+                let states = if steps == 1 {
+                    "1 state".to_owned()
+                } else {
+                    format!("{steps} states")
+                };
+                let name = self
+                    .call_of(item)
+                    .map_or_else(String::new, |call| self.minted.name(call.id));
                 format!("{name} {}({states})", self.gist(item))
             }
             What::Step(_) => {
@@ -151,14 +167,17 @@ impl Canonical<'_> {
         ];
         let text = match &node {
             Node::Text(text) => Some(text.as_ref()),
-            node => PLACES.iter().find_map(|place| node.at(place)?.text()).or_else(|| {
-                match node.at(&["params", "prompt"])? {
+            node => PLACES
+                .iter()
+                .find_map(|place| node.at(place)?.text())
+                .or_else(|| match node.at(&["params", "prompt"])? {
                     Node::List(blocks) => blocks.iter().find_map(|block| block.get("text")?.text()),
                     _ => None,
-                }
-            }),
+                }),
         };
-        text.map_or_else(String::new, |text| format!("{} ", quoted(&self.minted.named(text))))
+        text.map_or_else(String::new, |text| {
+            format!("{} ", quoted(&self.minted.named(text)))
+        })
     }
 }
 

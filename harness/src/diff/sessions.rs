@@ -9,21 +9,28 @@ use crate::canon::{Canonical, Session};
 ///
 /// Sessions are independent, so that their order says little: equal ones belong together, then those that begin alike, then
 /// the rest as they come.
-pub(super) fn matched(left: &Canonical<'_>, right: &Canonical<'_>) -> Vec<(Option<usize>, Option<usize>)> {
+pub(super) fn matched(
+    left: &Canonical<'_>,
+    right: &Canonical<'_>,
+) -> Vec<(Option<usize>, Option<usize>)> {
     let mut partners: Vec<Option<usize>> = vec![None; left.sessions.len()];
     let mut taken = vec![false; right.sessions.len()];
     for likeness in [whole, opening, |_: &Canonical<'_>, _: &Session| 0] {
         let mut open: HashMap<u64, VecDeque<usize>> = HashMap::new();
         for (index, session) in right.sessions.iter().enumerate() {
             if taken.get(index) == Some(&false) {
-                open.entry(likeness(right, session)).or_default().push_back(index);
+                open.entry(likeness(right, session))
+                    .or_default()
+                    .push_back(index);
             }
         }
         for (session, partner) in left.sessions.iter().zip(&mut partners) {
             if partner.is_some() {
                 continue;
             }
-            let found = open.get_mut(&likeness(left, session)).and_then(VecDeque::pop_front);
+            let found = open
+                .get_mut(&likeness(left, session))
+                .and_then(VecDeque::pop_front);
             if let Some(found) = found {
                 *partner = Some(found);
                 if let Some(taken) = taken.get_mut(found) {
@@ -32,7 +39,11 @@ pub(super) fn matched(left: &Canonical<'_>, right: &Canonical<'_>) -> Vec<(Optio
             }
         }
     }
-    let alone = taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(index, _)| (None, Some(index)));
+    let alone = taken
+        .iter()
+        .enumerate()
+        .filter(|(_, taken)| !**taken)
+        .map(|(index, _)| (None, Some(index)));
     partners
         .iter()
         .enumerate()

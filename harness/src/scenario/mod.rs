@@ -14,3 +14,4 @@ mod waiting;
 pub use answered::Answered;
 pub use outcome::{Outcome, Reached, Status};
 pub use runner::{Setup, run};
+pub(crate) use runner::{header_of, launch, open_trace};

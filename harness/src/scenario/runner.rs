@@ -154,7 +154,10 @@ async fn play(
             .write(Place::Workspace, path, text.as_bytes())
             .map_err(|error| broken("the session's folder", &error))?;
     }
-    let launch = launch(scenario, setup, &folder, model.as_ref()).map_err(Trouble::Harness)?;
+    let mut launch = launch(setup, &folder, model.as_ref()).map_err(Trouble::Harness)?;
+    if scenario.start_folder == StartFolder::Elsewhere {
+        launch.cwd = folder.tmp().to_owned();
+    }
     let trace_path = setup.trace_path(&scenario.id);
     let trace = open_trace(&trace_path, &header(scenario, setup))
         .map_err(|error| broken(&format!("the trace {}", trace_path.display()), &error))?;
@@ -406,8 +409,11 @@ fn script(scenario: &Scenario, folder: &RunFolder) -> Result<Script, String> {
     })
 }
 
-fn launch(
-    scenario: &Scenario,
+/// How the agent of `setup` is started in the session's folder of a run, with the files of its profile written.
+///
+/// # Errors
+/// A sentence on a file of the profile that cannot be written.
+pub(crate) fn launch(
     setup: &Setup,
     folder: &RunFolder,
     model: Option<&ModelServer>,
@@ -459,16 +465,22 @@ fn launch(
     }
     Ok(Launch {
         command: setup.command.clone(),
-        cwd: match scenario.start_folder {
-            StartFolder::Session => folder.workspace().to_owned(),
-            StartFolder::Elsewhere => folder.tmp().to_owned(),
-        },
+        cwd: folder.workspace().to_owned(),
         env: environment.build(user, folders),
         marker: Marker::fresh(),
     })
 }
 
 fn header(scenario: &Scenario, setup: &Setup) -> Header {
+    Header {
+        about: Some(scenario.title.clone()),
+        workspace: scenario.workspace.iter().cloned().collect(),
+        ..header_of(setup)
+    }
+}
+
+/// The first line of a trace that an agent of `setup` is recorded in.
+pub(crate) fn header_of(setup: &Setup) -> Header {
     Header {
         recorded: Some(setup.recorded.clone()),
         by: Some(concat!("harness ", env!("CARGO_PKG_VERSION")).to_owned()),
@@ -483,13 +495,15 @@ fn header(scenario: &Scenario, setup: &Setup) -> Header {
             std::env::consts::OS,
             std::env::consts::ARCH
         )),
-        about: Some(scenario.title.clone()),
-        workspace: scenario.workspace.iter().cloned().collect(),
         ..Header::new()
     }
 }
 
-fn open_trace(path: &Path, header: &Header) -> std::io::Result<TraceFile> {
+/// Begins a trace file, with the folders on its way.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn open_trace(path: &Path, header: &Header) -> std::io::Result<TraceFile> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }

@@ -12,11 +12,11 @@ use crate::trace::{OpenError, TraceReader};
 const DEEPEST: usize = 16;
 
 /// A recording that can be read.
-pub(super) struct Source {
+pub(in crate::cli) struct Source {
     /// The file as it was named, `-` for stdin.
-    pub(super) path: PathBuf,
+    pub(in crate::cli) path: PathBuf,
     /// Its events.
-    pub(super) reader: TraceReader<Box<dyn BufRead>>,
+    pub(in crate::cli) reader: TraceReader<Box<dyn BufRead>>,
 }
 
 /// A file that was named, or that is in a folder that was named.
@@ -29,7 +29,7 @@ struct Candidate {
 ///
 /// # Errors
 /// A sentence on each file or folder that cannot be used.
-pub(super) fn paths(words: &[PathBuf]) -> Result<Vec<PathBuf>, Vec<String>> {
+pub(in crate::cli) fn paths(words: &[PathBuf]) -> Result<Vec<PathBuf>, Vec<String>> {
     let mut candidates: Vec<Candidate> = Vec::new();
     let mut wrong = Vec::new();
     for word in words {
@@ -84,7 +84,7 @@ pub(super) fn paths(words: &[PathBuf]) -> Result<Vec<PathBuf>, Vec<String>> {
 ///
 /// # Errors
 /// A sentence on why it is none.
-pub(super) fn open(path: &Path) -> Result<Source, String> {
+pub(in crate::cli) fn open(path: &Path) -> Result<Source, String> {
     let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(io::stdin().lock())
     } else {

@@ -1,7 +1,7 @@
 //! `harness check`: judges stored recordings.
 
 mod arguments;
-mod files;
+pub(super) mod files;
 
 use std::path::PathBuf;
 

@@ -1,19 +1,17 @@
 //! The arguments of `harness run`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
 
+use super::super::agent::{
+    AgentArguments, LimitArguments, OUTPUT, OutputArguments, PACE, SURROUNDINGS,
+    SurroundingsArguments,
+};
 use super::super::reports::Output;
-use super::super::value::{self, Color, Target};
-use crate::agent::Named;
+use super::super::value::{self, Color};
 
-const AGENT: &str = "Agent";
 const CHOICE: &str = "What is run and judged";
-const PACE: &str = "Pace";
-const SURROUNDINGS: &str = "Surroundings of the agent";
-const OUTPUT: &str = "Output";
 
 /// What `harness run` is told.
 #[derive(Clone, Debug, Args)]
@@ -36,22 +34,8 @@ Exit codes, the first that holds of 2, 4, 3, 1:
   3  the agent could not be started, or never answered `initialize`
   4  a fault of the harness itself")]
 pub(crate) struct RunArguments {
-    /// The agent's command, or the name of a profile
-    ///
-    /// It is split like a POSIX shell splits words; no shell runs it. `bob` as its first word means the reference agent
-    /// that is built in. `harness list profiles` shows the other names.
-    #[arg(long, value_name = "COMMAND", help_heading = AGENT, conflicts_with = "words")]
-    pub(super) agent: Option<String>,
-
-    /// How the agent is started and steered: a name, or a file
-    ///
-    /// Without this the profile is found by the name of the program. With a profile alone, its own command is run.
-    #[arg(long, value_name = "NAME|FILE", help_heading = AGENT)]
-    pub(super) profile: Option<String>,
-
-    /// The agent's command, word by word
-    #[arg(last = true, value_name = "COMMAND", help_heading = AGENT)]
-    pub(super) words: Vec<OsString>,
+    #[command(flatten)]
+    pub(super) agent: AgentArguments,
 
     /// Run and judge only these: requirements, areas, scenarios
     ///
@@ -80,13 +64,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", value_parser = value::jobs, allow_negative_numbers = true, help_heading = PACE)]
     pub(super) jobs: Option<usize>,
 
-    /// How long a request is waited for without any progress
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = value::seconds, allow_negative_numbers = true, help_heading = PACE)]
-    pub(super) timeout: f64,
-
-    /// How long the agent has to answer `initialize`
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = value::seconds, allow_negative_numbers = true, help_heading = PACE)]
-    pub(super) startup_timeout: f64,
+    #[command(flatten)]
+    pub(super) limits: LimitArguments,
 
     /// Multiply quiet periods and deliberate delays
     ///
@@ -94,24 +73,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = value::factor, allow_negative_numbers = true, help_heading = PACE)]
     pub(super) slow: f64,
 
-    /// Give the agent a variable, or pass on your own
-    ///
-    /// `--env NAME=VALUE` sets it, `--env NAME` passes your own value. May be repeated; the last of a name counts.
-    #[arg(long, value_name = "NAME[=VALUE]", help_heading = SURROUNDINGS)]
-    pub(super) env: Vec<Named>,
-
-    /// Pass on all of your variables
-    ///
-    /// Without this an agent gets PATH, language and the like. Those that lead to a real model do not pass while the
-    /// scripted model is used.
-    #[arg(long, help_heading = SURROUNDINGS)]
-    pub(super) env_all: bool,
-
-    /// The agent's home folder: a fresh one, or your own
-    ///
-    /// A fresh home keeps your settings and history out of the run. `keep` is for agents that do not come up without them.
-    #[arg(long, value_name = "HOME", value_enum, default_value_t = HomeChoice::Fresh, help_heading = SURROUNDINGS)]
-    pub(super) home: HomeChoice,
+    #[command(flatten)]
+    pub(super) surroundings: SurroundingsArguments,
 
     /// The model that the agent talks to: the scripted one, or none
     ///
@@ -119,17 +82,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "MODEL", value_enum, default_value_t = ModelChoice::Scripted, help_heading = SURROUNDINGS)]
     pub(super) model: ModelChoice,
 
-    /// Write a report: `json=FILE`, or `json=-` for stdout
-    ///
-    /// May be repeated. With `json=-` the text goes to stderr.
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = value::target, help_heading = OUTPUT)]
-    pub(super) report: Vec<Target>,
-
-    /// Keep the traces in this folder
-    ///
-    /// By default in the user's state folder under the agent's name, where the last ten runs are kept.
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
-    pub(super) keep: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
 
     /// Show no progress, and of the report only failures and the verdict
     #[arg(short, long, conflicts_with = "verbose", help_heading = OUTPUT)]
@@ -151,18 +105,9 @@ impl RunArguments {
             quiet: self.quiet,
             verbose: self.verbose,
             color: self.color,
-            reports: &self.report,
+            reports: &self.output.report,
         }
     }
-}
-
-/// Which home folder the agent gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum HomeChoice {
-    /// A fresh one for each scenario.
-    Fresh,
-    /// The user's own.
-    Keep,
 }
 
 /// Which model the agent talks to.

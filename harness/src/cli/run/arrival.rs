@@ -15,7 +15,7 @@ const QUOTED: usize = 80;
 
 /// What the beginning of a conversation shows.
 #[derive(Debug, PartialEq)]
-pub(super) enum Arrival {
+pub(in crate::cli) enum Arrival {
     /// It answered something.
     Answered,
     /// It was asked properly and gave no answer: what it did, as a sentence.
@@ -26,17 +26,23 @@ pub(super) enum Arrival {
 
 impl Arrival {
     /// What an outcome shows. Only a first message that is a proper `initialize` demands an answer.
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(in crate::cli) fn of(outcome: &Outcome) -> Self {
         if outcome.handshake.is_some() {
             return Self::Answered;
         }
         if let Reached::NotStarted(error) = &outcome.reached {
             return Self::Silent(not_started(error));
         }
-        let read = outcome
-            .trace
-            .as_deref()
-            .and_then(|path: &Path| TraceReader::open(BufReader::new(File::open(path).ok()?)).ok());
+        match &outcome.trace {
+            Some(trace) => Self::of_trace(trace),
+            None => Self::NotAsked,
+        }
+    }
+
+    /// What a kept trace shows.
+    pub(in crate::cli) fn of_trace(trace: &Path) -> Self {
+        let file = File::open(trace).ok();
+        let read = file.and_then(|file| TraceReader::open(BufReader::new(file)).ok());
         let Some(mut reader) = read else {
             return Self::NotAsked;
         };

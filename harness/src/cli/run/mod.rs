@@ -1,9 +1,8 @@
 //! `harness run`: drives an agent through scenarios and judges every message on the wire.
 
 mod arguments;
-mod arrival;
+pub(super) mod arrival;
 mod jobs;
-pub(super) mod keep;
 mod plan;
 mod play;
 mod progress;

@@ -1,0 +1,129 @@
+//! The arguments of `harness replay`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::agent::{
+    AgentArguments, LimitArguments, OUTPUT, OutputArguments, PACE, SurroundingsArguments,
+};
+use super::super::reports::Output;
+use super::super::value::{self, Color};
+use crate::diff::Class;
+
+const REPLAY: &str = "Replay";
+
+/// What `harness replay` is told.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "The agent is given by --agent, or word by word after `--`. \
+    Exit codes: 0 no difference, 1 differences or findings, 2 usage, 3 no agent, 4 a fault of the harness."
+)]
+#[command(after_long_help = "\
+The replayer sends what the client of the recording sent, each message when what it rests on has happened. Ids and folders
+of the recording are replaced by the live ones. What the agent does otherwise is a difference.
+
+Examples:
+  harness replay bug.jsonl --agent \"my-agent --acp\" --trust
+  harness replay traces/*.jsonl --agent bob --level text
+  harness replay bug.jsonl --agent bob --trust --repeat 5
+  harness replay bug.jsonl --trust -- npx some-agent --stdio
+
+Exit codes, the first that holds of 2, 4, 3, 1:
+  0  no difference of the class of --level or higher, and no requirement broken
+  1  differences, or findings
+  2  usage: flags, files, or a recording that is not trusted
+  3  the agent could not be started, or never answered `initialize`
+  4  a fault of the harness itself")]
+pub(crate) struct ReplayArguments {
+    /// The recordings: files, or folders of `*.jsonl`
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) agent: AgentArguments,
+
+    /// From which class of differences on the exit code is 1: `timing`, `text`, `behaviour` or `breaking`
+    #[arg(long, value_name = "CLASS", default_value = "behaviour", value_parser = class, help_heading = REPLAY)]
+    pub(super) level: Class,
+
+    /// Let the agent run what the recording makes it run
+    ///
+    /// A recording makes an agent run the commands that are in it, and an agent may run others. Without this a recording
+    /// that is not one of the project's own is not replayed: its commands are listed.
+    #[arg(long, help_heading = REPLAY)]
+    pub(super) trust: bool,
+
+    /// Write what the agent does now into the recording
+    ///
+    /// What is said about the recording and its volatility notes stay. Only if the conversation came to its end.
+    #[arg(long, conflicts_with = "repeat", help_heading = REPLAY)]
+    pub(super) accept: bool,
+
+    /// Replay each recording so often, and say which differences come and go
+    #[arg(long, value_name = "N", default_value = "1", value_parser = times, allow_negative_numbers = true, help_heading = REPLAY)]
+    pub(super) repeat: usize,
+
+    /// Let `should` and `interop` count for the exit code
+    #[arg(long, help_heading = REPLAY)]
+    pub(super) strict: bool,
+
+    #[command(flatten)]
+    pub(super) limits: LimitArguments,
+
+    /// Multiply quiet periods
+    #[arg(long, value_name = "N", default_value = "1", value_parser = value::factor, allow_negative_numbers = true, help_heading = PACE)]
+    pub(super) slow: f64,
+
+    #[command(flatten)]
+    pub(super) surroundings: SurroundingsArguments,
+
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
+
+    /// Show of the report only differences, failures and the verdict
+    #[arg(short, long, conflicts_with = "verbose", help_heading = OUTPUT)]
+    pub(super) quiet: bool,
+
+    /// Show what was judged, and differences below --level in full
+    #[arg(short, long, help_heading = OUTPUT)]
+    pub(super) verbose: bool,
+
+    /// Colour: `auto`, `always` or `never`; NO_COLOR is heeded
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
+    pub(super) color: Color,
+}
+
+impl ReplayArguments {
+    /// How much is shown, and where.
+    pub(super) fn output(&self) -> Output<'_> {
+        Output {
+            quiet: self.quiet,
+            verbose: self.verbose,
+            color: self.color,
+            reports: &self.output.report,
+        }
+    }
+}
+
+/// A class of differences.
+fn class(text: &str) -> Result<Class, String> {
+    Class::ALL
+        .into_iter()
+        .find(|class| class.as_str() == text)
+        .ok_or_else(|| {
+            let names = Class::ALL.map(Class::as_str);
+            format!("expected one of {}", names.join(", "))
+        })
+}
+
+/// How often a recording is replayed.
+fn times(text: &str) -> Result<usize, String> {
+    const MOST: usize = 10_000;
+    match text.parse::<usize>() {
+        Ok(0) => Err("a recording is replayed at least once".to_owned()),
+        Ok(number) if number <= MOST => Ok(number),
+        Ok(_) => Err(format!("it must be at most {MOST}")),
+        Err(_) => Err("expected a whole number, such as 5".to_owned()),
+    }
+}

@@ -1,0 +1,167 @@
+//! `harness replay`: plays the client of recordings to an agent and says what the agent does otherwise.
+
+mod arguments;
+mod play;
+mod show;
+mod sources;
+
+use super::Exit;
+use super::agent::Prepared;
+use super::output::{error, say};
+use super::reports::REPORT_FAULT;
+use crate::report::{AgentIdentity, Fault, Run};
+use crate::spec::Side;
+use crate::verdict::{Blocked, Blocker, KnownFailures, Piece, assess_recordings};
+pub(super) use arguments::ReplayArguments;
+use play::Played;
+use sources::Source;
+
+/// Runs the command.
+pub(super) fn main(arguments: &ReplayArguments) -> Exit {
+    let sources = match sources::read(&arguments.files, Side::Client) {
+        Ok(sources) => sources,
+        Err(wrong) => {
+            for why in wrong {
+                error(why);
+            }
+            return Exit::Usage;
+        }
+    };
+    if !trusted(arguments, &sources) {
+        return Exit::Usage;
+    }
+    let prepared = Prepared::new(&arguments.agent, arguments.output.keep.as_deref(), "replay")
+        .and_then(|prepared| arguments.output().prepare().map(|()| prepared));
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(why) => {
+            error(why);
+            return Exit::Usage;
+        }
+    };
+    let words = prepared.words.clone();
+    let setup = prepared.setup(
+        &arguments.limits,
+        &arguments.surroundings,
+        arguments.slow,
+        false,
+    );
+    let played = match play::all(&sources, &setup, arguments.repeat) {
+        Ok(played) => played,
+        Err(why) => {
+            error(format_args!("{why}; {REPORT_FAULT}"));
+            return Exit::Fault;
+        }
+    };
+    let run = conclude(arguments, words, &setup.profile.known, &played);
+    match show::show(arguments, &sources, &played, &run) {
+        Ok(()) => exit(arguments, &played, &run),
+        Err(why) => {
+            error(why);
+            Exit::Fault
+        }
+    }
+}
+
+/// Whether all recordings are the project's own or the user trusts them; else what is in them is listed.
+fn trusted(arguments: &ReplayArguments, sources: &[Source]) -> bool {
+    let mut all = true;
+    for source in sources.iter().filter(|source| !source.is_golden()) {
+        if !arguments.quiet || !arguments.trust {
+            source.list_commands();
+        }
+        all = false;
+    }
+    if all || arguments.trust {
+        return true;
+    }
+    say(
+        "An agent may run others too. It runs in a fresh folder with a home of its own, and with your permissions.",
+    );
+    error(
+        "the recording is not one of the project's own: look at the commands, and start with `--trust` if you trust them",
+    );
+    false
+}
+
+/// Judges what was played.
+fn conclude(
+    arguments: &ReplayArguments,
+    words: Vec<String>,
+    known: &[crate::profile::Known],
+    played: &[Played],
+) -> Run {
+    let all = || played.iter().flat_map(|played| &played.runs);
+    let handshake = all().find_map(|run| run.handshake.as_ref());
+    let agent = AgentIdentity::new(words, handshake);
+    let today = jiff::Zoned::now().date().to_string();
+    let known = KnownFailures {
+        entries: known,
+        version: agent.version.as_deref(),
+        today: &today,
+    };
+    let pieces: Vec<_> = all()
+        .map(|run| {
+            let piece = Piece {
+                scenario: None,
+                trace: run.trace.clone(),
+                lines: None,
+                judgement: run.judgement.clone(),
+            };
+            (piece, known)
+        })
+        .collect();
+    let mut assessment = assess_recordings(&pieces, |_| true);
+    drop(pieces);
+    let silent = all().find_map(|run| run.no_agent.clone());
+    let blocked = silent.map(|why| Blocked {
+        by: Blocker::NoAgent,
+        why,
+        advice: Vec::new(),
+    });
+    if let Some(blocked) = &blocked {
+        assessment = assessment.blocked(blocked);
+    }
+    Run {
+        agent,
+        assessment,
+        blocked,
+        scenarios: Vec::new(),
+        recordings: Vec::new(),
+        faults: all()
+            .filter_map(|run| {
+                Some(Fault {
+                    scenario: None,
+                    message: run.fault.clone()?,
+                })
+            })
+            .collect(),
+        repeat: (repeat(arguments), Vec::new()),
+    }
+}
+
+/// The words that repeat the replay.
+fn repeat(arguments: &ReplayArguments) -> Vec<String> {
+    let mut words = ["harness", "replay"].map(str::to_owned).to_vec();
+    let files = arguments.files.iter();
+    words.extend(files.map(|path| path.display().to_string()));
+    words
+}
+
+/// The exit code: the first that holds of 4, 3, 1.
+fn exit(arguments: &ReplayArguments, played: &[Played], run: &Run) -> Exit {
+    let differs = played.iter().any(|played| {
+        let mut all = played.differences.iter();
+        all.any(|it| it.difference.class >= arguments.level)
+    });
+    let findings = run.assessment.failures(arguments.strict).next().is_some();
+    if !run.faults.is_empty() {
+        Exit::Fault
+    } else if run.has_no_agent() {
+        Exit::NoAgent
+    } else if differs || findings {
+        Exit::Findings
+    } else {
+        Exit::Fine
+    }
+}

@@ -1,0 +1,233 @@
+//! Replays each recording, as often as asked.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::super::run::arrival::Arrival;
+use super::sources::Source;
+use crate::agent;
+use crate::canon::Unmatched;
+use crate::diff::{Change, Class, Difference};
+use crate::replay::{self, Incident, Live, Replayed, Trouble, compared};
+use crate::rules::Judgement;
+use crate::scenario::Setup;
+
+/// A difference, and in how many of the replays it was seen.
+pub(super) struct Seen {
+    pub(super) difference: Difference,
+    pub(super) runs: usize,
+}
+
+/// One replay of a recording.
+pub(super) struct Replay {
+    pub(super) trace: Option<PathBuf>,
+    pub(super) judgement: Judgement,
+    pub(super) handshake: Option<Value>,
+    pub(super) no_agent: Option<String>,
+    pub(super) fault: Option<String>,
+    /// Whether the conversation came to its end, so that it can take the place of the recording.
+    pub(super) whole: bool,
+    /// The live trace.
+    pub(super) live: crate::trace::Recording,
+}
+
+/// All replays of a recording.
+pub(super) struct Played {
+    pub(super) runs: Vec<Replay>,
+    /// The differences of all of them, each once, in the order of the recording.
+    pub(super) differences: Vec<Seen>,
+    /// What is to be known, a sentence each.
+    pub(super) notes: Vec<String>,
+    /// Volatility entries that matched nothing in any of them.
+    pub(super) unmatched: Vec<Unmatched>,
+}
+
+/// Replays all recordings; ends early where there is no agent to speak to.
+///
+/// # Errors
+/// A sentence on a fault of the harness.
+pub(super) fn all(sources: &[Source], setup: &Setup, repeat: usize) -> Result<Vec<Played>, String> {
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| format!("the harness cannot run: {error}"))?;
+    let played = runtime.block_on(async {
+        agent::guard::install(|signal| std::process::exit(128 + signal))
+            .map_err(|error| format!("the harness cannot listen to signals: {error}"))?;
+        let names = names(sources);
+        let mut all = Vec::new();
+        for (source, name) in sources.iter().zip(&names) {
+            let played = one(source, name, setup, repeat).await;
+            let over = played.runs.iter().any(|run| run.no_agent.is_some());
+            all.push(played);
+            if over {
+                break;
+            }
+        }
+        Ok(all)
+    });
+    // What still blocks there is of no use any more.
+    runtime.shutdown_background();
+    played
+}
+
+/// The name of each recording's live trace, without its ending.
+fn names(sources: &[Source]) -> Vec<String> {
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let stem = |path: &Path| {
+        let stem = path.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    };
+    sources
+        .iter()
+        .map(|source| {
+            let name = stem(&source.path);
+            let number = taken.entry(name.clone()).or_default();
+            *number += 1;
+            match *number {
+                1 => name,
+                number => format!("{name}.{number}"),
+            }
+        })
+        .collect()
+}
+
+async fn one(source: &Source, name: &str, setup: &Setup, repeat: usize) -> Played {
+    let mut played = Played {
+        runs: Vec::new(),
+        differences: Vec::new(),
+        notes: Vec::new(),
+        unmatched: Vec::new(),
+    };
+    for number in 1..=repeat {
+        let file = match repeat {
+            1 => format!("{name}.replay.jsonl"),
+            _ => format!("{name}.replay-{number}.jsonl"),
+        };
+        let (replay, differences) =
+            match replay::replay(&source.recording, setup, &setup.keep.join(file)).await {
+                Ok(replayed) => taken(source, replayed, &mut played, number == 1),
+                Err(trouble) => (failed(trouble), Vec::new()),
+            };
+        for difference in differences {
+            merge(&mut played.differences, difference);
+        }
+        let over = replay.no_agent.is_some() || replay.fault.is_some();
+        played.runs.push(replay);
+        if over {
+            break;
+        }
+    }
+    played
+        .differences
+        .sort_by_key(|seen| seen.difference.left_event.unwrap_or(u64::MAX));
+    played
+}
+
+/// Compares a replay with its recording.
+fn taken(
+    source: &Source,
+    replayed: Replayed,
+    played: &mut Played,
+    first: bool,
+) -> (Replay, Vec<Difference>) {
+    let live = Live {
+        plan: &replayed.plan,
+        trace: &replayed.live,
+        put_in: &replayed.put_in,
+        incidents: &replayed.incidents,
+    };
+    let no_agent = replayed
+        .silent
+        .then(|| match Arrival::of_trace(&replayed.trace) {
+            Arrival::Silent(why) => why,
+            Arrival::Answered | Arrival::NotAsked => {
+                "the agent never answered `initialize`".to_owned()
+            }
+        });
+    let mut differences = Vec::new();
+    if no_agent.is_none() {
+        let compared = compared(&source.recording, &live, &source.volatile);
+        differences = compared.differences;
+        if first {
+            played.unmatched = compared.unmatched;
+        } else {
+            played
+                .unmatched
+                .retain(|entry| compared.unmatched.contains(entry));
+        }
+    }
+    let gone = |incident: &Incident| {
+        matches!(
+            incident,
+            Incident::Gone { .. } | Incident::NoSession { .. } | Incident::TimedOut { .. }
+        )
+    };
+    let whole = no_agent.is_none() && !replayed.incidents.iter().any(gone);
+    let answered = replayed
+        .incidents
+        .iter()
+        .filter_map(|incident| match incident {
+            Incident::Unknown {
+                method,
+                event,
+                answer,
+            } => Some(format!(
+                "`{method}` (event {event} of the replay) is not in the recording: {answer}"
+            )),
+            _ => None,
+        });
+    for note in replayed.notes.iter().cloned().chain(answered) {
+        if !played.notes.contains(&note) {
+            played.notes.push(note);
+        }
+    }
+    let replay = Replay {
+        trace: Some(replayed.trace),
+        judgement: replayed.judgement,
+        handshake: replayed.talk.handshake.map(|handshake| handshake.result),
+        no_agent,
+        fault: replayed.fault,
+        whole,
+        live: replayed.live,
+    };
+    (replay, differences)
+}
+
+fn failed(trouble: Trouble) -> Replay {
+    let (no_agent, fault) = match trouble {
+        Trouble::Start(error) => (
+            Some(format!("the agent could not be started: {error}")),
+            None,
+        ),
+        Trouble::Unplayable(error) => (None, Some(error.to_string())),
+        Trouble::Harness(fault) => (None, Some(fault)),
+    };
+    Replay {
+        trace: None,
+        judgement: Judgement::new(),
+        handshake: None,
+        no_agent,
+        fault,
+        whole: false,
+        live: crate::trace::Recording::default(),
+    }
+}
+
+/// Adds a difference to those of earlier replays. It is the same if it is of the same kind at the same place; what a model
+/// wrote may be another text each time.
+fn merge(all: &mut Vec<Seen>, difference: Difference) {
+    let key = |it: &Difference| -> (Class, Change, String, Option<u64>) {
+        (it.class, it.change, it.place.clone(), it.left_event)
+    };
+    match all
+        .iter_mut()
+        .find(|seen| key(&seen.difference) == key(&difference))
+    {
+        Some(seen) => seen.runs += 1,
+        None => all.push(Seen {
+            difference,
+            runs: 1,
+        }),
+    }
+}
