@@ -11,6 +11,7 @@ pub mod diff;
 pub mod model;
 pub mod profile;
 pub mod record;
+pub mod redact;
 pub mod replay;
 pub mod report;
 pub mod rules;

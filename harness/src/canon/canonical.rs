@@ -6,12 +6,11 @@ use std::collections::HashMap;
 use super::call;
 use super::folders::Folders;
 use super::item::{Call, Item, ItemId, Request, Session, What};
-use super::minted::{Minted, Reference, Scope};
+use super::minted::{Minted, Reference};
 use super::node::Node;
 use super::prepare::{self, Binder, Context, MessageKind};
 use super::volatility::Volatility;
-use crate::spec::Identifier;
-use crate::trace::{Body, Exit, Party, Recording};
+use crate::trace::{Body, Exit, Recording};
 use crate::wire::Reading;
 
 /// What is looked at beside the messages.
@@ -240,29 +239,6 @@ impl<'a> Canonical<'a> {
     /// The volatility entries of a sidecar that matched nothing here.
     pub(crate) fn hit(&self, entry: usize) -> bool {
         self.hits.get(entry).copied().unwrap_or(false)
-    }
-
-    /// The scope of what is minted within the session of this number.
-    pub(crate) fn scope(&self, session: Option<u32>) -> Scope {
-        session
-            .and_then(|session| self.sessions.get(session as usize))
-            .map_or(Scope::Connection, |session| Scope::Session(session.id))
-    }
-
-    /// A tool call's reference by its id, for tests and places.
-    pub(crate) fn tool(&self, session: Option<u32>, value: &str) -> Option<Reference> {
-        self.minted
-            .known(Identifier::ToolCall, self.scope(session), value)
-    }
-
-    /// The party of an item as a word.
-    pub(crate) fn speaker(item: &Item) -> &'static str {
-        match item.from {
-            Party::Client => "client",
-            Party::Agent => "agent",
-            Party::Model => "model",
-            Party::Harness => "harness",
-        }
     }
 }
 

@@ -15,7 +15,6 @@ use crate::trace::Party;
 pub(crate) struct MessageKind {
     /// Method; `session/update` with the kind of update; or `METHOD response`.
     pub(crate) name: String,
-    pub(crate) from: Party,
     pub(crate) about: About,
     params: Option<&'static str>,
     result: Option<&'static str>,
@@ -37,7 +36,6 @@ impl MessageKind {
         Self {
             about: volatility.about(&name, from),
             name,
-            from,
             params: Defaults::params_of(method),
             result: None,
             null_result: false,
@@ -50,7 +48,6 @@ impl MessageKind {
         Self {
             about: volatility.about(&name, from),
             name,
-            from,
             params: None,
             result: Defaults::result_of(method),
             null_result: Schema::v1().result_tolerates_null(method),
@@ -61,7 +58,6 @@ impl MessageKind {
     pub(crate) fn other(name: &str, from: Party, volatility: &Volatility) -> Self {
         Self {
             name: name.to_owned(),
-            from,
             about: volatility.about(name, from),
             params: None,
             result: None,

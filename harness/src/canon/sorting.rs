@@ -247,6 +247,7 @@ impl<'a> Sorter<'a> {
             .map_or("", |kind| kind.name.as_str());
         let name = match what {
             What::Call(_) => "tool call",
+            What::NewSession => "mark of a session",
             What::Step(_) if name.starts_with("session/update") => "tool call state",
             _ => name,
         };

@@ -2,6 +2,7 @@
 
 mod agent;
 mod check;
+mod diff;
 mod exit;
 mod explain;
 mod keep;
@@ -10,6 +11,8 @@ mod output;
 mod record;
 mod replay;
 mod reports;
+mod redact;
+mod redaction;
 mod run;
 mod tables;
 mod value;
@@ -37,8 +40,12 @@ enum Command {
     Record(record::RecordArguments),
     /// Judge recordings: what is wrong in them, and where
     Check(check::CheckArguments),
+    /// Compare two recordings: what differs, where, and how much it matters
+    Diff(diff::DiffArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
     Replay(Box<replay::ReplayArguments>),
+    /// Replace secrets in a recording that exists
+    Redact(redact::RedactArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -74,7 +81,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(arguments) => run::main(&arguments).into(),
         Command::Record(arguments) => record::main(arguments),
         Command::Check(arguments) => check::main(&arguments).into(),
+        Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
+        Command::Redact(arguments) => redact::main(arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {

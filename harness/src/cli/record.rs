@@ -13,6 +13,7 @@ use signal_hook::low_level::emulate_default_handler;
 use super::Exit;
 use super::keep;
 use super::output::error;
+use super::redaction::Redaction;
 use crate::record::{self, Agent, Ended, Place};
 use crate::trace::{self, Header};
 
@@ -42,6 +43,9 @@ pub(crate) struct RecordArguments {
     /// agent's name, where the last fifty are kept.
     #[arg(short, long, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    redaction: Redaction,
 
     /// Say on stderr where the recording goes
     #[arg(short, long)]
@@ -108,6 +112,7 @@ fn agent(arguments: RecordArguments) -> Agent {
         place,
         time: now.strftime("%Y-%m-%dT%H-%M-%SZ").to_string(),
         header,
+        redaction: arguments.redaction.options(),
         verbose: arguments.verbose,
     }
 }

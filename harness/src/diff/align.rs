@@ -64,7 +64,7 @@ fn aligned(
     input.update_after(right.iter().map(key));
     let diff = Diff::compute(Algorithm::Histogram, &input);
     let (mut at_left, mut at_right) = (0, 0);
-    let mut both_until =
+    let both_until =
         |end: usize, at_left: &mut usize, at_right: &mut usize, out: &mut Vec<Step>| {
             while *at_left < end {
                 out.push(Step::Both(offset.0 + *at_left, offset.1 + *at_right));

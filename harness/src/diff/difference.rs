@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 /// What a difference touches, in rising order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// Only when something happened.

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::place::{Opened, Place};
+use super::place::Place;
 use super::queue::{Batch, Entry, Queue, Seen, Stream, Taken};
 use crate::agent::{CUT_LINE, LINE_BOUND, STDERR_BOUND};
+use crate::redact::{Options, Redactor};
 use crate::trace::{Body, Event, Header, Party};
 use crate::wire::{LineSplitter, Piece};
 
@@ -25,6 +26,8 @@ pub(super) struct Journal {
     /// When the recording began, as part of a file's name.
     pub(super) time: String,
     pub(super) header: Header,
+    /// How secrets are replaced; `None`: they are not.
+    pub(super) redaction: Option<Options>,
     /// When the recording began.
     pub(super) began: Instant,
     /// Tells where the recording is kept.
@@ -42,7 +45,14 @@ impl Journal {
         queue.end();
     }
 
-    fn write(self, queue: &Queue) -> Result<(), String> {
+    fn write(mut self, queue: &Queue) -> Result<(), String> {
+        let mut redactor = match self.redaction.take().map(Redactor::new).transpose() {
+            Ok(redactor) => redactor,
+            Err(error) => return Err(format!("{error}: nothing is recorded")),
+        };
+        if let Some(redactor) = &mut redactor {
+            redactor.header(&mut self.header);
+        }
         let header = serde_json::to_string(&self.header).map_err(|error| error.to_string())?;
         let opened = self
             .place
@@ -56,13 +66,24 @@ impl Journal {
         if self.verbose {
             eprintln_quietly(&format!("recording into `{}`", opened.path.display()));
         }
-        let mut out = Out::new(opened, header.len() as u64 + 1);
+        let mut out = Out {
+            file: opened.file,
+            path: opened.path,
+            buffer: Vec::with_capacity(WRITE),
+            whole: header.len() as u64 + 1,
+            began: self.began,
+            redactor,
+            events: Vec::new(),
+        };
         let mut lines = Lines::new(self.began);
         let mut batch = Batch::default();
         loop {
-            match queue.take(&mut batch, None) {
+            match queue.take(&mut batch, out.patience()) {
                 Taken::Batch => {}
-                Taken::Nothing => continue,
+                Taken::Nothing => {
+                    out.release()?;
+                    continue;
+                }
                 Taken::End => break,
             }
             let mut bytes = batch.bytes.as_slice();
@@ -73,21 +94,22 @@ impl Journal {
                 };
                 let (own, rest) = bytes.split_at_checked(length).unwrap_or((bytes, b""));
                 bytes = rest;
-                lines.take(*entry, own, |event| out.append(&event))?;
+                lines.take(*entry, own, |event| out.append(event))?;
             }
             out.flush()?;
         }
-        lines.finish(|event| out.append(&event))?;
+        lines.finish(|event| out.append(event))?;
+        out.finish()?;
         if queue.has_refused() {
             let why = "the disk does not keep up with the traffic";
-            out.append(&ended(self.began, why))?;
+            ended(self.began, why).write_line(&mut out.buffer);
             out.flush()?;
             return Err(format!(
                 "{why}: the recording in `{}` ends here",
                 out.path.display()
             ));
         }
-        out.flush()
+        Ok(())
     }
 }
 
@@ -105,24 +127,56 @@ struct Out {
     /// How far the file is whole: header and lines that were written to their end.
     whole: u64,
     began: Instant,
+    redactor: Option<Redactor>,
+    /// What came out of the redactor; empty between calls.
+    events: Vec<Event>,
 }
 
 impl Out {
-    fn new(opened: Opened, whole: u64) -> Self {
-        Self {
-            file: opened.file,
-            path: opened.path,
-            buffer: Vec::with_capacity(WRITE),
-            whole,
-            began: Instant::now(),
+    fn append(&mut self, event: Event) -> Result<(), String> {
+        match &mut self.redactor {
+            Some(redactor) => redactor.push(event, &mut self.events),
+            None => self.events.push(event),
         }
+        self.put()
     }
 
-    fn append(&mut self, event: &Event) -> Result<(), String> {
-        event.write_line(&mut self.buffer);
-        if self.buffer.len() >= WRITE {
-            self.flush()?;
+    /// How long there is nothing to do if nothing comes; `None`: for ever.
+    fn patience(&self) -> Option<Duration> {
+        let since = self.redactor.as_ref()?.waits_since()?;
+        let left = since + Redactor::patience() - self.began.elapsed().as_secs_f64();
+        // A little more, so that the time has really come.
+        Some(Duration::from_secs_f64(left.max(0.0)) + Duration::from_millis(1))
+    }
+
+    /// Writes what has waited for long enough.
+    fn release(&mut self) -> Result<(), String> {
+        let now = self.began.elapsed().as_secs_f64();
+        if let Some(redactor) = &mut self.redactor {
+            redactor.release(now, &mut self.events);
         }
+        self.put()?;
+        self.flush()
+    }
+
+    /// Writes all that waits.
+    fn finish(&mut self) -> Result<(), String> {
+        if let Some(redactor) = &mut self.redactor {
+            redactor.finish(&mut self.events);
+        }
+        self.put()?;
+        self.flush()
+    }
+
+    fn put(&mut self) -> Result<(), String> {
+        let mut events = std::mem::take(&mut self.events);
+        for event in events.drain(..) {
+            event.write_line(&mut self.buffer);
+            if self.buffer.len() >= WRITE {
+                self.flush()?;
+            }
+        }
+        self.events = events;
         Ok(())
     }
 

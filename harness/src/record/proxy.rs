@@ -21,6 +21,7 @@ use super::forward::{Forward, Stopped};
 use super::journal::{self, Journal};
 use super::queue::{Queue, Seen, Stream};
 use super::signals::Signals;
+use crate::redact::Options;
 use crate::trace::{Exit, Header};
 
 /// How long the moving of the client's bytes may take to notice that the agent has exited: it may be in the middle of a write
@@ -40,6 +41,8 @@ pub struct Agent {
     pub time: String,
     /// What the recording says about itself.
     pub header: Header,
+    /// How secrets are replaced in the recording; `None`: they are not.
+    pub redaction: Option<Options>,
     /// Whether to say on stderr where the recording goes.
     pub verbose: bool,
 }
@@ -87,6 +90,7 @@ pub fn run(agent: Agent) -> Result<Ended, StartError> {
         place: agent.place,
         time: agent.time,
         header: agent.header,
+        redaction: agent.redaction,
         began,
         verbose: agent.verbose,
     };

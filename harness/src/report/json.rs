@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{AgentIdentity, Recording, Run};
+use crate::diff::{Comparison, Difference};
 use crate::spec::{Catalogue, Level};
 use crate::verdict::{Assessment, Sighting, Standing, State};
 
@@ -30,6 +31,12 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recordings: Vec<Recorded<'a>>,
     faults: Vec<Fault<'a>>,
+    /// What differs; only where two traces were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<&'a [Difference]>,
+    /// How many further differences there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences_omitted: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -137,6 +144,18 @@ fn no_reasons(why: &&[String]) -> bool {
 /// # Errors
 /// What writing JSON gave; nothing in a report is known to make it fail.
 pub fn to_json(run: &Run) -> serde_json::Result<String> {
+    written(run, None)
+}
+
+/// The same with what differs from another trace.
+///
+/// # Errors
+/// As [`to_json`].
+pub fn to_json_with(run: &Run, comparison: &Comparison) -> serde_json::Result<String> {
+    written(run, Some(comparison))
+}
+
+fn written(run: &Run, comparison: Option<&Comparison>) -> serde_json::Result<String> {
     let catalogue = Catalogue::v1();
     let report = Report {
         format: FORMAT,
@@ -189,6 +208,8 @@ pub fn to_json(run: &Run) -> serde_json::Result<String> {
                 message: &fault.message,
             })
             .collect(),
+        differences: comparison.map(|comparison| comparison.differences.as_slice()),
+        differences_omitted: comparison.map(|comparison| comparison.omitted),
     };
     let mut text = serde_json::to_string_pretty(&report)?;
     text.push('\n');

@@ -1,5 +1,6 @@
 //! The faces of a run: what people and programs read. They read findings and traces, and never judge.
 
+mod differences;
 mod excerpt;
 mod failure;
 mod json;
@@ -9,7 +10,8 @@ mod run;
 mod table;
 mod text;
 
-pub use json::to_json;
+pub use differences::{Showing, counts, differences};
+pub use json::{to_json, to_json_with};
 pub use paint::Paint;
 pub use plain::plain;
 pub use run::{AgentIdentity, Fault, Recording, Run, Scenario};

@@ -1,0 +1,539 @@
+//! Finds secrets in a text, of which more may come.
+
+use aho_corasick::automaton::OverlappingState;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, MatchKind};
+use regex::bytes::Regex;
+
+use super::context::{SIGNS, Sign};
+use super::form::{Body, FORMS, Form, Runs};
+use super::known::{Known, StandsFor};
+
+/// How much of a known value is looked for at once; the rest is compared.
+const ANCHOR: usize = 256;
+
+/// The least part of a secret, at the end of a text that was cut there, that is worth hiding.
+const PART: usize = 6;
+
+/// How much of a text in chunks is held back for the user's own patterns, which say not how far they reach.
+const REACH: usize = 256;
+
+/// What stands at the end of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// More may come: what is not decided is left.
+    Open,
+    /// It ends, or was cut: a part of a secret at its end is hidden too.
+    Cut,
+    /// It ends.
+    Ended,
+}
+
+/// What a sign turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// No secret.
+    Nothing,
+    /// A secret, and what it consists of.
+    Secret {
+        start: usize,
+        end: usize,
+        body: Body,
+    },
+    /// It depends on what comes: the text from `keep` on is needed to tell, and that from `hold` on may be secret. As long as
+    /// only bytes of `run` come, it stays undecided.
+    Undecided {
+        keep: usize,
+        hold: usize,
+        run: Option<Body>,
+    },
+}
+
+impl Outcome {
+    /// The text ended before anything that may be secret.
+    pub(super) fn context(keep: usize, end: usize, mode: Mode) -> Self {
+        match mode {
+            Mode::Open => Self::Undecided {
+                keep,
+                hold: end,
+                run: None,
+            },
+            Mode::Cut | Mode::Ended => Self::Nothing,
+        }
+    }
+}
+
+/// A place to replace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// What it is, where that is not simply the secret that stands there.
+    pub(super) stands_for: Option<StandsFor>,
+    /// What goes on like this after the end belongs to it.
+    pub(super) body: Option<Body>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    /// In order, without overlap; all before `hold`.
+    pub(super) spans: Vec<Span>,
+    /// From here on the text is needed to decide on what comes.
+    pub(super) keep: usize,
+    /// From here on it may be secret.
+    pub(super) hold: usize,
+    /// As long as only bytes of this come, nothing more is decided.
+    pub(super) run: Option<Body>,
+}
+
+/// What a pattern of the automaton is.
+#[derive(Clone, Copy, Debug)]
+enum Anchor {
+    Form(&'static Form),
+    Sign(Sign),
+    /// A value of `Known`, by index.
+    Value(usize),
+    /// A run of a value that no way of writing changes. For [`Finder::suspects`] only.
+    Run,
+    /// `{secret-`. For [`Finder::suspects`] only.
+    Placeholder,
+    /// What makes names of members count. For [`Finder::suspects`] only.
+    Place,
+}
+
+/// Finds secrets.
+#[derive(Debug)]
+pub(super) struct Finder {
+    automaton: AhoCorasick,
+    anchors: Vec<Anchor>,
+    /// All patterns in lower case and in order, to tell what the end of a text may begin.
+    beginnings: Vec<(Vec<u8>, usize)>,
+    /// The first two bytes of all of these, as bits.
+    pairs: Vec<u64>,
+    longest: usize,
+    patterns: Vec<Regex>,
+}
+
+impl Finder {
+    /// A finder for the forms, the signs, the values that are known, and the user's patterns.
+    ///
+    /// # Errors
+    /// Where there is no automaton for so many values.
+    pub(super) fn new(known: &Known, patterns: Vec<Regex>) -> Result<Self, BuildError> {
+        let mut own = Self {
+            automaton: automaton(&[])?,
+            anchors: Vec::new(),
+            beginnings: Vec::new(),
+            pairs: Vec::new(),
+            longest: 0,
+            patterns,
+        };
+        own.learn(known)?;
+        Ok(own)
+    }
+
+    /// Takes in values that are known by now.
+    ///
+    /// # Errors
+    /// Where there is no automaton for so many values; what was known before is still found.
+    pub(super) fn learn(&mut self, known: &Known) -> Result<(), BuildError> {
+        let mut words: Vec<Vec<u8>> = Vec::new();
+        let mut anchors = Vec::new();
+        let mut add = |word: &[u8], anchor| {
+            words.push(word.to_ascii_lowercase());
+            anchors.push(anchor);
+        };
+        for form in FORMS {
+            add(form.prefix.as_bytes(), Anchor::Form(form));
+        }
+        for (word, sign) in SIGNS {
+            add(word.as_bytes(), Anchor::Sign(*sign));
+        }
+        add(b"{secret-", Anchor::Placeholder);
+        add(b"mcpservers", Anchor::Place);
+        for (index, value) in known.values().iter().enumerate() {
+            let anchor = value.bytes.get(..ANCHOR).unwrap_or(&value.bytes);
+            add(anchor, Anchor::Value(index));
+            if let Some(run) = plain_run(&value.bytes) {
+                add(run, Anchor::Run);
+            }
+        }
+        self.automaton = automaton(&words)?;
+        self.anchors = anchors;
+        self.beginnings = words
+            .into_iter()
+            .enumerate()
+            .filter(|(index, _)| {
+                matches!(
+                    self.anchors.get(*index),
+                    Some(Anchor::Form(_) | Anchor::Sign(_) | Anchor::Value(_))
+                )
+            })
+            .map(|(index, word)| (word, index))
+            .collect();
+        self.beginnings.sort();
+        self.longest = self
+            .beginnings
+            .iter()
+            .map(|(word, _)| word.len())
+            .max()
+            .unwrap_or(0);
+        self.pairs = vec![0; 1024];
+        for (word, _) in &self.beginnings {
+            if let [first, second, ..] = word.as_slice() {
+                let pair = usize::from(*first) << 8 | usize::from(*second);
+                if let Some(bits) = self.pairs.get_mut(pair >> 6) {
+                    *bits |= 1 << (pair & 63);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the user gave patterns, so that every text must be looked at.
+    pub(super) fn has_patterns(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    /// Whether anything in a raw line gives reason to look at what is in it. Placeholders are noted on the way.
+    pub(super) fn suspects(&self, raw: &[u8], mut note: impl FnMut(u64)) -> bool {
+        let mut found = false;
+        let mut state = OverlappingState::start();
+        let input = Input::new(raw);
+        loop {
+            self.automaton.find_overlapping(input.clone(), &mut state);
+            let Some(hit) = state.get_match() else {
+                return found;
+            };
+            match self.anchors.get(hit.pattern().as_usize()) {
+                Some(Anchor::Placeholder) => {
+                    let digits = raw.get(hit.end()..).unwrap_or_default();
+                    let count = digits
+                        .iter()
+                        .take(12)
+                        .take_while(|byte| byte.is_ascii_digit())
+                        .count();
+                    let digits = digits
+                        .get(..count)
+                        .and_then(|digits| std::str::from_utf8(digits).ok());
+                    if let Some(number) = digits.and_then(|digits| digits.parse().ok()) {
+                        note(number);
+                    }
+                }
+                // Counts of tokens are in many messages.
+                Some(Anchor::Sign(Sign::Name))
+                    if matches!(raw.get(hit.end()), Some(b's' | b'S'))
+                        && raw
+                            .get(hit.end() - 1)
+                            .is_some_and(|last| last.eq_ignore_ascii_case(&b'n')) => {}
+                _ => found = true,
+            }
+        }
+    }
+
+    /// What [`find`](Self::find) gives in the open mode for a text in which nothing is whole.
+    pub(super) fn end(&self, text: &[u8]) -> Found {
+        let (keep, hold) = self.end_of(text);
+        let mut found = Found {
+            keep,
+            hold,
+            ..Found::default()
+        };
+        found.settle();
+        found
+    }
+
+    /// What the end of a text may begin, where nothing whole is in it.
+    fn end_of(&self, text: &[u8]) -> (usize, usize) {
+        let (mut keep, mut hold) = (text.len(), text.len());
+        let from = text.len().saturating_sub(self.longest.saturating_sub(1));
+        for start in from..text.len() {
+            let Some(rest) = text.get(start..) else { break };
+            if let [first, second, ..] = rest {
+                let pair = usize::from(first.to_ascii_lowercase()) << 8
+                    | usize::from(second.to_ascii_lowercase());
+                if self
+                    .pairs
+                    .get(pair >> 6)
+                    .is_none_or(|bits| bits >> (pair & 63) & 1 == 0)
+                {
+                    continue;
+                }
+            }
+            let (begins, holds) = self.begins(text, start, rest);
+            if begins {
+                keep = keep.min(start);
+            }
+            if holds {
+                hold = hold.min(start);
+                break;
+            }
+        }
+        (keep, hold)
+    }
+
+    /// Whether the rest of a text begins a pattern without being all of it, and whether that must be held back.
+    fn begins(&self, text: &[u8], start: usize, rest: &[u8]) -> (bool, bool) {
+        let low = rest.to_ascii_lowercase();
+        let first = self.beginnings.partition_point(|(word, _)| *word < low);
+        let (mut begins, mut holds) = (false, false);
+        for (word, index) in self.beginnings.get(first..).unwrap_or_default() {
+            if !word.starts_with(&low) {
+                break;
+            }
+            if word.len() == low.len() {
+                continue;
+            }
+            match self.anchors.get(*index) {
+                Some(Anchor::Form(form)) => {
+                    let fits = form.prefix.as_bytes().starts_with(rest) && stands_free(text, start);
+                    begins |= fits;
+                    holds |= fits;
+                }
+                // The word is no secret, only what comes after it.
+                Some(Anchor::Sign(_)) => begins = true,
+                _ => {
+                    begins = true;
+                    holds = true;
+                }
+            }
+        }
+        (begins, holds)
+    }
+
+    /// Finds the secrets in a text.
+    pub(super) fn find(&self, text: &[u8], mode: Mode, known: &Known) -> Found {
+        let mut found = Found {
+            spans: Vec::new(),
+            keep: text.len(),
+            hold: text.len(),
+            run: None,
+        };
+        if mode == Mode::Open {
+            (found.keep, found.hold) = self.end_of(text);
+        }
+        let mut runs = Runs::of(text);
+        let mut state = OverlappingState::start();
+        let input = Input::new(text);
+        loop {
+            self.automaton.find_overlapping(input.clone(), &mut state);
+            let Some(hit) = state.get_match() else { break };
+            let (start, end) = (hit.start(), hit.end());
+            match self.anchors.get(hit.pattern().as_usize()) {
+                Some(Anchor::Form(form)) => found.take(look(form, &mut runs, start, end, mode)),
+                Some(Anchor::Sign(sign)) => found.take(sign.look(&mut runs, start, end, mode)),
+                Some(Anchor::Value(index)) => {
+                    if let Some(value) = known.values().get(*index) {
+                        found.take_value(text, start, &value.bytes, &value.stands_for, mode);
+                    }
+                }
+                Some(Anchor::Run | Anchor::Placeholder | Anchor::Place) | None => {}
+            }
+        }
+        if mode == Mode::Cut {
+            self.find_part(text, known, &mut found);
+        }
+        for pattern in &self.patterns {
+            found.spans.extend(
+                pattern
+                    .find_iter(text)
+                    .filter(|hit| !hit.is_empty())
+                    .map(|hit| Span {
+                        start: hit.start(),
+                        end: hit.end(),
+                        stands_for: None,
+                        body: None,
+                    }),
+            );
+        }
+        if mode == Mode::Open && self.has_patterns() {
+            let reach = text.len().saturating_sub(REACH);
+            found.keep = found.keep.min(reach);
+            found.hold = found.hold.min(reach);
+            found.run = None;
+        }
+        found.settle();
+        found
+    }
+
+    /// The first part of a known value at the end of a text that was cut.
+    fn find_part(&self, text: &[u8], known: &Known, found: &mut Found) {
+        let (_, hold) = self.end_of(text);
+        let rest = text.get(hold..).unwrap_or_default();
+        if rest.len() < PART {
+            return;
+        }
+        let value = known
+            .values()
+            .iter()
+            .find(|value| value.bytes.starts_with(rest));
+        if let Some(value) = value.filter(|value| value.stands_for != StandsFor::Home) {
+            found.spans.push(Span {
+                start: hold,
+                end: text.len(),
+                stands_for: Some(value.stands_for.clone()),
+                body: None,
+            });
+        }
+    }
+}
+
+/// Looks at the prefix of a form that stands at `start..end`.
+fn look(form: &Form, runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
+    let text = runs.text;
+    if text.get(start..end) != Some(form.prefix.as_bytes()) || !stands_free(text, start) {
+        return Outcome::Nothing;
+    }
+    let (own, is_cut) = runs.run(form.body, end);
+    if is_cut && mode == Mode::Open {
+        return Outcome::Undecided {
+            keep: start,
+            hold: start,
+            run: Some(form.body),
+        };
+    }
+    let hides = is_cut && mode == Mode::Cut && own.len() >= PART && form.may_begin(own);
+    // A full stop, a dash or the like at the end belongs to the sentence.
+    let own = match own.iter().rposition(u8::is_ascii_alphanumeric) {
+        Some(last) => own.get(..=last).unwrap_or(own),
+        None => return Outcome::Nothing,
+    };
+    if !hides && !form.fits(own) {
+        return Outcome::Nothing;
+    }
+    Outcome::Secret {
+        start,
+        end: end + own.len(),
+        body: form.body,
+    }
+}
+
+/// Whether a prefix stands at the beginning of a word. A line break within a text within a text ends in a letter, and so does
+/// a change of colour.
+fn stands_free(text: &[u8], start: usize) -> bool {
+    let before = text.get(start.saturating_sub(8)..start).unwrap_or_default();
+    match before {
+        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [rest @ .., b'm'] => {
+            let digits = rest
+                .iter()
+                .rev()
+                .take_while(|byte| byte.is_ascii_digit() || **byte == b';')
+                .count();
+            rest.len()
+                .checked_sub(digits + 1)
+                .and_then(|at| rest.get(at))
+                == Some(&b'[')
+        }
+        [.., last] => !last.is_ascii_alphanumeric(),
+        [] => true,
+    }
+}
+
+impl Found {
+    fn take(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Nothing => {}
+            Outcome::Secret { start, end, body } => self.spans.push(Span {
+                start,
+                end,
+                stands_for: None,
+                body: Some(body),
+            }),
+            Outcome::Undecided { keep, hold, run } => {
+                self.keep = self.keep.min(keep);
+                if hold < self.hold {
+                    self.hold = hold;
+                    self.run = run;
+                }
+            }
+        }
+    }
+
+    fn take_value(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        value: &[u8],
+        stands_for: &StandsFor,
+        mode: Mode,
+    ) {
+        let rest = text.get(start..).unwrap_or_default();
+        let is_there = rest.starts_with(value);
+        let is_open = mode == Mode::Open;
+        let undecided = match stands_for {
+            StandsFor::Home if is_there => match rest.get(value.len()) {
+                // Another folder whose name begins like this one.
+                Some(next) if next.is_ascii_alphanumeric() || matches!(next, b'_' | b'-') => return,
+                Some(_) => false,
+                None => is_open,
+            },
+            _ => !is_there && is_open && value.starts_with(rest),
+        };
+        if undecided {
+            self.take(Outcome::Undecided {
+                keep: start,
+                hold: start,
+                run: None,
+            });
+        } else if is_there {
+            self.spans.push(Span {
+                start,
+                end: start + value.len(),
+                stands_for: Some(stands_for.clone()),
+                body: None,
+            });
+        }
+    }
+
+    /// Puts the spans in order, joins those that overlap, and leaves out what is not decided.
+    fn settle(&mut self) {
+        self.spans
+            .sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+        let mut joined: Vec<Span> = Vec::with_capacity(self.spans.len());
+        for span in self.spans.drain(..) {
+            match joined.last_mut() {
+                Some(last) if span.start < last.end => {
+                    if span.end > last.end {
+                        last.end = span.end;
+                        last.body = span.body;
+                        last.stands_for = None;
+                    } else if (span.start, span.end) == (last.start, last.end) {
+                        last.stands_for = last.stands_for.take().or(span.stands_for);
+                    }
+                }
+                _ => joined.push(span),
+            }
+        }
+        while let Some(last) = joined.pop_if(|last| last.end > self.hold) {
+            self.hold = self.hold.min(last.start);
+            self.run = None;
+        }
+        self.spans = joined;
+        // What stands before decides on whether a word begins there.
+        self.keep = self.keep.min(self.hold).saturating_sub(8);
+    }
+}
+
+/// The longest run of a value that stays the same in every way of writing, if it is worth looking for.
+fn plain_run(value: &[u8]) -> Option<&[u8]> {
+    value
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .max_by_key(|run| run.len())
+        .filter(|run| run.len() >= 4 && run.len() < value.len())
+        .map(|run| run.get(..ANCHOR).unwrap_or(run))
+}
+
+fn automaton(words: &[Vec<u8>]) -> Result<AhoCorasick, BuildError> {
+    let size: usize = words.iter().map(Vec::len).sum();
+    let kind = if size < 8 << 10 {
+        AhoCorasickKind::DFA
+    } else {
+        AhoCorasickKind::ContiguousNFA
+    };
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(kind))
+        .build(words)
+}

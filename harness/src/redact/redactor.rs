@@ -1,0 +1,669 @@
+//! Takes events, and gives them back without secrets.
+
+use regex::bytes::Regex;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use super::escape::{Places, decoded};
+use super::find::{Finder, Mode};
+use super::form::is_random;
+use super::joined::{Joined, Source, Tools, replacement};
+use super::known::{Known, StandsFor};
+use super::name::{is_common, is_no_secret, is_secret};
+use super::slots::{Edit, Slots, With, edit_event, edited};
+use super::walk::{Leaf, Place, What, leaves};
+use crate::trace::{Body, Event, Exchange, ExchangePart, Header, Party};
+
+/// How long an event may wait, in seconds of the trace.
+const PATIENCE: f64 = 1.0;
+
+/// How many texts in pieces are looked at at once.
+const MOST_TEXTS: usize = 64;
+
+/// The least length of a value that is replaced elsewhere too.
+const LEAST: usize = 8;
+
+/// How many JSON texts within JSON texts are looked into.
+const DEPTH: usize = 3;
+
+/// What is secret beyond what is known by its form and its place.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The home folder, in each way in which it is known.
+    pub home: Vec<String>,
+    /// Values that are secret, such as those of variables. What is shorter than eight bytes is left out.
+    pub secrets: Vec<String>,
+    /// Patterns of the user. All that they match is replaced; over the ends of chunks up to 256 bytes.
+    pub patterns: Vec<Regex>,
+}
+
+/// Why there is no redaction.
+#[derive(Debug, Error)]
+#[error("the search for secrets cannot be set up: {0}")]
+pub struct SetupError(#[from] aho_corasick::BuildError);
+
+/// Replaces secrets in the events of one trace.
+///
+/// Events come out in the order in which they went in. Where an agent sends text in chunks, those that may hold the beginning
+/// of a secret wait, and all that came after them: until the text goes on and decides it, until the turn ends, for a second
+/// ([`release`](Self::release)), or until 4,096 events or 1 MiB wait. A secret that must be decided on before its end was seen is
+/// replaced as far as it goes, and what goes on in the same way after it is taken out.
+///
+/// In a secret that was split, the placeholder stands in the chunk in which it begins, and the rest is taken out of the others.
+#[derive(Debug)]
+pub struct Redactor {
+    known: Known,
+    finder: Finder,
+    slots: Slots,
+    texts: Vec<(u64, Joined)>,
+    leaves: Vec<Leaf>,
+}
+
+impl Redactor {
+    /// A redactor for a trace that begins.
+    ///
+    /// # Errors
+    /// Where the search cannot be set up, which happens with absurd amounts of values only.
+    pub fn new(options: Options) -> Result<Self, SetupError> {
+        let mut known = Known::default();
+        for home in &options.home {
+            let home = home.trim_end_matches('/');
+            if home.len() > 2 {
+                known.add_home(home.as_bytes());
+            }
+        }
+        for secret in &options.secrets {
+            if secret.len() >= LEAST {
+                known.add_secret(secret.as_bytes());
+            }
+        }
+        Ok(Self {
+            finder: Finder::new(&known, options.patterns)?,
+            known,
+            slots: Slots::default(),
+            texts: Vec::new(),
+            leaves: Vec::new(),
+        })
+    }
+
+    /// Takes note that `{secret-NUMBER}` is in the trace already: new placeholders get higher numbers.
+    pub fn note(&mut self, number: u64) {
+        self.known.note(number);
+    }
+
+    /// Redacts the header: command, folder, and the texts of the workspace.
+    pub fn header(&mut self, header: &mut Header) {
+        let words = Value::from(header.command.clone()).to_string();
+        if let Some(Value::Array(words)) = self
+            .json_text(words.as_bytes())
+            .and_then(|json| serde_json::from_slice(&json).ok())
+        {
+            header.command = words
+                .iter()
+                .filter_map(|word| word.as_str().map(ToOwned::to_owned))
+                .collect();
+        }
+        for text in [&mut header.cwd, &mut header.about].into_iter().flatten() {
+            self.plain_text(text);
+        }
+        for text in header.workspace.values_mut() {
+            self.plain_text(text);
+        }
+        header.redacted = true;
+    }
+
+    /// Takes an event, and gives what waits no longer.
+    pub fn push(&mut self, mut event: Event, out: &mut Vec<Event>) {
+        self.release(event.at, out);
+        match &mut event.body {
+            Body::Message { .. } => return self.message(event, out),
+            Body::Model(Exchange {
+                part: ExchangePart::Chunk(_),
+                ..
+            }) => return self.chunk(event, out),
+            Body::Model(Exchange {
+                part: ExchangePart::Request { path, .. },
+                ..
+            }) => {
+                let changed = self.plain_text(path);
+                event.redacted |= changed;
+                return self.whole(event, out);
+            }
+            Body::Line { .. } | Body::Stderr(_) => return self.whole(event, out),
+            Body::Left(processes) => {
+                for process in processes {
+                    event.redacted |= self.plain_text(process);
+                }
+            }
+            Body::Other(value) => {
+                if let Some(json) = self.json_text(value.to_string().as_bytes()) {
+                    if let Ok(changed) = serde_json::from_slice(&json) {
+                        *value = changed;
+                        event.redacted = true;
+                    }
+                }
+            }
+            Body::Model(Exchange {
+                part: ExchangePart::End(_),
+                ..
+            })
+            | Body::Eof
+            | Body::Exit(_) => self.decide(Mode::Ended),
+            Body::Model(_) | Body::Signal(_) | Body::Unanswered { .. } => {}
+        }
+        self.give(event, Vec::new(), out);
+    }
+
+    /// Since when the oldest event waits, in seconds of the trace; `None` where none does.
+    pub fn waits_since(&self) -> Option<f64> {
+        self.slots.since()
+    }
+
+    /// How long an event may wait, in seconds.
+    pub const fn patience() -> f64 {
+        PATIENCE
+    }
+
+    /// Gives the events that have waited for long enough at this time of the trace, and those behind them.
+    pub fn release(&mut self, now: f64, out: &mut Vec<Event>) {
+        if self
+            .slots
+            .since()
+            .is_some_and(|since| now - since >= PATIENCE)
+        {
+            self.decide(Mode::Cut);
+            self.slots.drain(&mut self.known, out);
+        }
+    }
+
+    /// The trace ends: gives all that waits.
+    pub fn finish(&mut self, out: &mut Vec<Event>) {
+        self.decide(Mode::Ended);
+        self.slots.drain(&mut self.known, out);
+    }
+
+    /// An event that need not wait itself.
+    fn give(&mut self, mut event: Event, edits: Vec<Edit>, out: &mut Vec<Event>) {
+        if self.slots.is_empty() {
+            self.slots.pass();
+            edit_event(&mut event, edits, &mut self.known);
+            out.push(event);
+        } else {
+            self.slots.push(event, edits);
+            self.drain(out);
+        }
+    }
+
+    fn drain(&mut self, out: &mut Vec<Event>) {
+        if self.slots.is_over_bound() {
+            self.decide(Mode::Cut);
+        }
+        self.slots.drain(&mut self.known, out);
+    }
+
+    fn decide(&mut self, mode: Mode) {
+        for (_, text) in &mut self.texts {
+            text.decide(
+                mode,
+                &mut Tools {
+                    finder: &self.finder,
+                    known: &self.known,
+                    slots: &mut self.slots,
+                },
+            );
+        }
+        if mode == Mode::Ended {
+            self.texts.clear();
+        }
+    }
+
+    /// A message: its strings by form and by place, and chunks of text as parts of what they make up.
+    fn message(&mut self, event: Event, out: &mut Vec<Event>) {
+        let Body::Message { text, .. } = &event.body else {
+            return self.give(event, Vec::new(), out);
+        };
+        let suspect = self.suspects(text.as_bytes());
+        let is_agent = event.from == Party::Agent;
+        let in_pieces = is_agent && may_be_in_pieces(text.as_bytes());
+        if !self.slots.is_empty() && ends_turn(event.from, text.as_bytes()) {
+            self.decide(Mode::Ended);
+        }
+        if !suspect && !in_pieces {
+            return self.give(event, Vec::new(), out);
+        }
+        let mut found = std::mem::take(&mut self.leaves);
+        leaves(text.as_bytes(), &mut found);
+        let stream = if in_pieces {
+            Stream::of(text.as_bytes(), &found)
+        } else {
+            Stream::default()
+        };
+        let mut edits = Vec::new();
+        if suspect {
+            self.places(text.as_bytes(), &found, &stream, DEPTH, &mut edits);
+        }
+        if stream.is_none() {
+            self.leaves = found;
+            return self.give(event, edits, out);
+        }
+        let pieces: Vec<_> = found
+            .iter()
+            .filter_map(|leaf| Some((stream.key(leaf)?, leaf.raw.clone())))
+            .collect();
+        self.leaves = found;
+        let number = self.slots.push(event, edits);
+        for (key, raw) in pieces {
+            let source = Source {
+                event: number,
+                raw,
+                is_escaped: true,
+            };
+            self.piece(key, source, suspect, stream.repeats);
+        }
+        self.drain(out);
+    }
+
+    /// A piece of a model's reply: events of a stream with JSON in them, or whatever else.
+    fn chunk(&mut self, event: Event, out: &mut Vec<Event>) {
+        let Body::Model(Exchange {
+            exchange,
+            part: ExchangePart::Chunk(text),
+        }) = &event.body
+        else {
+            return self.give(event, Vec::new(), out);
+        };
+        let exchange = *exchange;
+        let suspect = self.suspects(text.as_bytes());
+        let mut edits = Vec::new();
+        let mut pieces = Vec::new();
+        match payloads(text) {
+            Some(payloads) => {
+                let mut found = std::mem::take(&mut self.leaves);
+                for (at, json) in payloads {
+                    leaves(json.as_bytes(), &mut found);
+                    let from = edits.len();
+                    if suspect {
+                        let stream = Stream {
+                            flows: Some(exchange),
+                            ..Stream::default()
+                        };
+                        self.places(json.as_bytes(), &found, &stream, DEPTH, &mut edits);
+                    }
+                    for edit in edits.iter_mut().skip(from) {
+                        edit.raw = edit.raw.start + at..edit.raw.end + at;
+                    }
+                    pieces.extend(found.iter().filter(|leaf| leaf.flows && !leaf.secret).map(
+                        |leaf| {
+                            let raw = leaf.raw.start + at..leaf.raw.end + at;
+                            (
+                                hash(&[&exchange.to_le_bytes(), &leaf.path.to_le_bytes()]),
+                                raw,
+                                true,
+                            )
+                        },
+                    ));
+                }
+                self.leaves = found;
+            }
+            None => pieces.push((
+                hash(&[&exchange.to_le_bytes(), b"raw"]),
+                0..text.len(),
+                false,
+            )),
+        }
+        let number = self.slots.push(event, edits);
+        for (key, raw, is_escaped) in pieces {
+            let source = Source {
+                event: number,
+                raw,
+                is_escaped,
+            };
+            self.piece(key, source, suspect, false);
+        }
+        self.drain(out);
+    }
+
+    /// Adds a piece to the text that it belongs to.
+    fn piece(&mut self, key: u64, source: Source, suspect: bool, repeats: bool) {
+        let index = match self.texts.iter().position(|(own, _)| *own == key) {
+            Some(index) => index,
+            None => {
+                if self.texts.len() >= MOST_TEXTS {
+                    self.texts.remove(0).1.decide(
+                        Mode::Cut,
+                        &mut Tools {
+                            finder: &self.finder,
+                            known: &self.known,
+                            slots: &mut self.slots,
+                        },
+                    );
+                }
+                self.texts.push((key, Joined::default()));
+                self.texts.len() - 1
+            }
+        };
+        let Some((_, text)) = self.texts.get_mut(index) else {
+            return;
+        };
+        let Some(raw) = self
+            .slots
+            .text(source.event)
+            .and_then(|text| text.get(source.raw.clone()))
+        else {
+            return;
+        };
+        let said = if source.is_escaped {
+            decoded(raw).into_owned()
+        } else {
+            raw.to_vec()
+        };
+        let mut tools = Tools {
+            finder: &self.finder,
+            known: &self.known,
+            slots: &mut self.slots,
+        };
+        if repeats && text.is_again(&said) {
+            text.decide(Mode::Cut, &mut tools);
+            *text = Joined::default();
+        }
+        text.add(&said, source, suspect, &mut tools);
+        if repeats && !text.is_open() {
+            self.texts.remove(index);
+        }
+    }
+
+    /// An event whose text stands for itself: JSON where it is JSON, and text as it is otherwise.
+    fn whole(&mut self, event: Event, out: &mut Vec<Event>) {
+        let bytes = match &event.body {
+            Body::Line { bytes, .. } | Body::Stderr(bytes) => bytes.as_slice(),
+            Body::Model(Exchange {
+                part: ExchangePart::Request { body, .. },
+                ..
+            }) => body.as_bytes(),
+            _ => b"",
+        };
+        let mut edits = Vec::new();
+        if self.suspects(bytes) {
+            self.text(bytes, DEPTH, Mode::Cut, &mut edits);
+        }
+        self.give(event, edits, out);
+    }
+
+    /// Whether there is reason to look at what a raw line holds.
+    fn suspects(&mut self, raw: &[u8]) -> bool {
+        let known = &mut self.known;
+        let found = self.finder.suspects(raw, |number| known.note(number));
+        // Letters can be written as escapes that no search in the raw line sees.
+        found || self.finder.has_patterns() || memchr::memmem::find(raw, b"\\u00").is_some()
+    }
+
+    /// A text that stands alone. Returns whether it was changed.
+    fn plain_text(&mut self, text: &mut String) -> bool {
+        if !self.suspects(text.as_bytes()) {
+            return false;
+        }
+        let mut edits = Vec::new();
+        self.text(text.as_bytes(), DEPTH, Mode::Ended, &mut edits);
+        if edits.is_empty() {
+            return false;
+        }
+        let changed = edited(text.as_bytes(), edits, &mut self.known);
+        *text = String::from_utf8_lossy(&changed).into_owned();
+        true
+    }
+
+    /// A JSON text that stands alone; `None` where nothing is to be replaced.
+    fn json_text(&mut self, json: &[u8]) -> Option<Vec<u8>> {
+        let mut edits = Vec::new();
+        self.text(json, DEPTH, Mode::Ended, &mut edits);
+        (!edits.is_empty()).then(|| edited(json, edits, &mut self.known))
+    }
+
+    /// The edits for a text that may be JSON.
+    fn text(&mut self, text: &[u8], depth: usize, mode: Mode, edits: &mut Vec<Edit>) {
+        if let Some(json) = json_within(text).filter(|_| depth > 0) {
+            let mut found = Vec::new();
+            leaves(json, &mut found);
+            self.places(json, &found, &Stream::default(), depth - 1, edits);
+            let at = text.len() - text.trim_ascii_start().len();
+            for edit in edits {
+                edit.raw = edit.raw.start + at..edit.raw.end + at;
+            }
+            return;
+        }
+        let mut found = self.finder.find(text, mode, &self.known);
+        let mut has_learnt = false;
+        for span in found.spans.iter().filter(|span| span.body.is_some()) {
+            let own = text.get(span.start..span.end).unwrap_or_default();
+            if own.len() >= LEAST && is_random(own) {
+                has_learnt |= self.learn(&decoded(own));
+            }
+        }
+        if has_learnt {
+            // It may stand here once more, in other surroundings.
+            found = self.finder.find(text, mode, &self.known);
+        }
+        edits.extend(found.spans.iter().map(|span| Edit {
+            raw: span.start..span.end,
+            with: replacement(span, text),
+        }));
+    }
+
+    /// The edits for the leaves of a JSON text, but for those that are pieces of a longer text.
+    fn places(
+        &mut self,
+        json: &[u8],
+        found: &[Leaf],
+        stream: &Stream,
+        depth: usize,
+        edits: &mut Vec<Edit>,
+    ) {
+        for leaf in found {
+            let raw = json.get(leaf.raw.clone()).unwrap_or_default();
+            match leaf.what {
+                What::Number => {
+                    let found = self.finder.find(raw, Mode::Ended, &self.known);
+                    if let Some(StandsFor::Secret(secret)) =
+                        found.spans.first().and_then(|span| span.stands_for.clone())
+                    {
+                        edits.push(Edit {
+                            raw: leaf.raw.clone(),
+                            with: With::Quoted(secret),
+                        });
+                    }
+                }
+                What::Text if leaf.secret => self.secret(raw, leaf, edits),
+                What::Text if stream.key(leaf).is_some() => {}
+                What::Text | What::Name => {
+                    let said = decoded(raw);
+                    let mut own = Vec::new();
+                    let mode = if stream.repeats || leaf.place == Place::Output {
+                        Mode::Cut
+                    } else {
+                        Mode::Ended
+                    };
+                    let depth = if leaf.what == What::Text { depth } else { 0 };
+                    self.text(&said, depth, mode, &mut own);
+                    own.sort_by_key(|edit| edit.raw.start);
+                    let mut places = Places::of(raw);
+                    edits.extend(own.into_iter().map(|edit| {
+                        let (start, end) = places.range(edit.raw.start, edit.raw.end);
+                        Edit {
+                            raw: leaf.raw.start + start..leaf.raw.start + end,
+                            with: edit.with,
+                        }
+                    }));
+                }
+            }
+        }
+    }
+
+    /// A value that is a secret by its place.
+    fn secret(&mut self, raw: &[u8], leaf: &Leaf, edits: &mut Vec<Edit>) {
+        let said = decoded(raw);
+        if is_no_secret(&said) {
+            return;
+        }
+        // `Bearer` and the like are no secret, and what follows is the secret that turns up elsewhere.
+        let scheme = scheme(&said);
+        let own = said.get(scheme..).unwrap_or_default();
+        let (start, end) = Places::of(raw).range(scheme, said.len());
+        edits.push(Edit {
+            raw: leaf.raw.start + start..leaf.raw.start + end,
+            with: With::Secret(own.to_vec()),
+        });
+        let is_a_word = is_secret(own) || is_common(own) && !leaf.named;
+        if own.len() >= LEAST && !is_a_word {
+            self.learn(own);
+        }
+    }
+
+    /// A secret that is replaced elsewhere too from now on. Returns whether it is new.
+    fn learn(&mut self, secret: &[u8]) -> bool {
+        let is_new = self.known.add_secret(secret);
+        if is_new {
+            // If that were to fail, what was known before is still found.
+            let _ = self.finder.learn(&self.known);
+        }
+        is_new
+    }
+}
+
+/// How long the word for the scheme of an authorization is, with the space after it.
+fn scheme(value: &[u8]) -> usize {
+    ["bearer ", "basic ", "token ", "digest "]
+        .iter()
+        .find(|word| {
+            value
+                .get(..word.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+        })
+        .map_or(0, |word| word.len())
+}
+
+/// The JSON object or array that a text consists of.
+fn json_within(text: &[u8]) -> Option<&[u8]> {
+    let text = text.trim_ascii();
+    let is_one = matches!(text, [b'{', .., b'}'] | [b'[', .., b']']);
+    (is_one && serde_json::from_slice::<&RawValue>(text).is_ok()).then_some(text)
+}
+
+/// The JSON texts in the events of a stream, with their places; `None` where the text is not all of such events.
+fn payloads(text: &str) -> Option<Vec<(usize, &str)>> {
+    if let Some(json) = json_within(text.as_bytes()) {
+        let at = text.len() - text.trim_ascii_start().len();
+        return Some(vec![(at, text.get(at..at + json.len())?)]);
+    }
+    if !text.ends_with('\n') {
+        return None;
+    }
+    let mut payloads = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let own = line.trim_end();
+        if let Some(data) = own.strip_prefix("data:") {
+            let json = data.trim_start();
+            if json_within(json.as_bytes()).is_some() {
+                payloads.push((at + own.len() - json.len(), json));
+            } else if json != "[DONE]" {
+                return None;
+            }
+        } else if !own.is_empty() && !own.starts_with("event:") && !own.starts_with(':') {
+            return None;
+        }
+        at += line.len();
+    }
+    Some(payloads)
+}
+
+/// Whether a message of an agent may hold a piece of a longer text.
+fn may_be_in_pieces(raw: &[u8]) -> bool {
+    memchr::memmem::find(raw, b"_chunk\"").is_some()
+        || memchr::memmem::find(raw, b"\"tool_call").is_some()
+}
+
+/// Whether no text goes on after a message.
+fn ends_turn(from: Party, raw: &[u8]) -> bool {
+    let sign: &[u8] = match from {
+        Party::Agent => b"\"stopReason\"",
+        Party::Client => b"\"session/prompt\"",
+        Party::Model | Party::Harness => return false,
+    };
+    memchr::memmem::find(raw, sign).is_some()
+}
+
+/// Which texts the pieces in a message belong to.
+#[derive(Debug, Default)]
+struct Stream {
+    /// A chunk of the text of a session.
+    chunk: Option<u64>,
+    /// The content of a tool call.
+    call: Option<u64>,
+    /// Any text that flows, in an exchange with the model.
+    flows: Option<u64>,
+    /// Whether a piece may say all again that the one before it said.
+    repeats: bool,
+}
+
+impl Stream {
+    fn of(json: &[u8], found: &[Leaf]) -> Self {
+        let at = |place| {
+            found
+                .iter()
+                .find(|leaf| leaf.place == place && leaf.what == What::Text)
+                .and_then(|leaf| json.get(leaf.raw.clone()))
+                .unwrap_or_default()
+        };
+        let kind = at(Place::Kind);
+        if kind.ends_with(b"_chunk") {
+            Self {
+                chunk: Some(hash(&[at(Place::Session), kind])),
+                ..Self::default()
+            }
+        } else if kind.starts_with(b"tool_call") {
+            Self {
+                call: Some(hash(&[at(Place::Session), at(Place::ToolCall)])),
+                repeats: true,
+                ..Self::default()
+            }
+        } else {
+            Self::default()
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.chunk.is_none() && self.call.is_none()
+    }
+
+    /// The text that a leaf is a piece of.
+    fn key(&self, leaf: &Leaf) -> Option<u64> {
+        if leaf.what != What::Text || leaf.secret {
+            return None;
+        }
+        if self.flows.is_some() {
+            return leaf.flows.then_some(0);
+        }
+        match leaf.place {
+            Place::Text => self
+                .chunk
+                .or_else(|| Some(hash(&[&self.call?.to_le_bytes(), &leaf.item.to_le_bytes()]))),
+            Place::TerminalData => Some(hash(&[&self.call?.to_le_bytes(), b"terminal"])),
+            _ => None,
+        }
+    }
+}
+
+/// A number for a text, the same for the same parts.
+fn hash(parts: &[&[u8]]) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for part in parts {
+        for byte in part.iter().chain(&[0]) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests;
