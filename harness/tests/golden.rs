@@ -45,7 +45,10 @@ fn traces() -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = fs::read_dir(FOLDER)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jsonl")
+        })
         .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path))
         .collect();
     found.sort();
@@ -62,7 +65,11 @@ fn every_trace_can_be_read_and_says_what_it_shows() {
     assert!(traces.len() >= 20, "only {} traces", traces.len());
     for (name, path) in traces {
         let recording = Recording::read(&path).unwrap();
-        assert!(recording.damage.is_empty(), "{name}: {:?}", recording.damage);
+        assert!(
+            recording.damage.is_empty(),
+            "{name}: {:?}",
+            recording.damage
+        );
         assert!(!recording.events.is_empty(), "{name} is empty");
         let about = recording.header.about.unwrap_or_default();
         assert!(about.ends_with('.'), "{name} does not say what it shows");
@@ -132,7 +139,10 @@ fn bob_does_what_each_trace_holds() {
     for (name, _) in traces() {
         let run = replay(&harness, &name, "bob", &["--repeat", &repeat]);
         if run.code != 0 {
-            wrong.push(format!("{name}: exit code {}\n{}{}", run.code, run.stderr, run.stdout));
+            wrong.push(format!(
+                "{name}: exit code {}\n{}{}",
+                run.code, run.stderr, run.stdout
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
