@@ -3,6 +3,7 @@
 mod check;
 mod exit;
 mod explain;
+mod import;
 mod list;
 mod output;
 mod reports;
@@ -31,6 +32,8 @@ enum Command {
     Run(Box<run::RunArguments>),
     /// Judge recordings: what is wrong in them, and where
     Check(check::CheckArguments),
+    /// Make a trace of a recording of another tool
+    Import(import::ImportArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -65,6 +68,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match command {
         Command::Run(arguments) => run::main(&arguments).into(),
         Command::Check(arguments) => check::main(&arguments).into(),
+        Command::Import(arguments) => import::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {
