@@ -6,6 +6,7 @@ mod diff;
 mod exit;
 mod explain;
 mod keep;
+mod import;
 mod list;
 mod output;
 mod record;
@@ -46,6 +47,8 @@ enum Command {
     Replay(Box<replay::ReplayArguments>),
     /// Replace secrets in a recording that exists
     Redact(redact::RedactArguments),
+    /// Make a trace of a recording of another tool
+    Import(import::ImportArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -84,6 +87,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
+        Command::Import(arguments) => import::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {
