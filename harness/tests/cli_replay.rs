@@ -246,3 +246,287 @@ fn a_session_that_cannot_be_opened_leaves_its_messages_unsent() {
         "{messages}"
     );
 }
+
+/// A turn that is cancelled after so much text; each step of the stream waits for an answer of the client.
+fn stream(ticks: usize) -> String {
+    let mut lines = String::from(
+        r#"
+        > {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}
+        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"test-agent","version":"1.0.0"},"authMethods":[]}}
+        > {"id":1,"method":"session/new","params":{"cwd":"/somewhere","mcpServers":[]}}
+        < {"id":1,"result":{"sessionId":"recorded-session-1"}}
+        > {"id":2,"method":"session/prompt","params":{"sessionId":"recorded-session-1","prompt":[{"type":"text","text":"Count."}]}}
+    "#,
+    );
+    for tick in 1..=ticks {
+        lines.push_str(&format!(
+            r#"
+            < {{"method":"session/update","params":{{"sessionId":"recorded-session-1","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"0123456789"}}}}}}}}
+            < {{"id":"recorded-{tick}","method":"_test/tick","params":{{}}}}
+            "#
+        ));
+        if tick == ticks {
+            lines.push_str(
+                r#"
+                > {"method":"session/cancel","params":{"sessionId":"recorded-session-1"}}
+                "#,
+            );
+        }
+        lines.push_str(&format!(
+            r#"
+            > {{"id":"recorded-{tick}","result":{{}}}}
+            "#
+        ));
+    }
+    lines.push_str(
+        r#"
+        < {"id":2,"result":{"stopReason":"cancelled"}}
+        >x
+        "#,
+    );
+    lines
+}
+
+#[test]
+fn a_cancel_goes_out_at_the_place_of_the_turn_where_it_was() {
+    let desk = Desk::new();
+    let recording = desk.recording("cancel.jsonl", &json!({}), &stream(4));
+    let ran = replay_with(&desk, &recording, "stream", &[]);
+    assert_eq!(differences(&ran), [""; 0], "{}", ran.stderr);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let heard = desk.heard_json();
+    let cancel = heard.iter().position(|it| it["method"] == "session/cancel");
+    let answers = |until: usize| {
+        heard[..until]
+            .iter()
+            .filter(|it| it.get("result").is_some())
+            .count()
+    };
+    assert_eq!(answers(cancel.unwrap()), 3, "{heard:#?}");
+    assert_eq!(leaks(&desk), [""; 0]);
+}
+
+#[test]
+fn a_turn_that_is_answered_before_the_recorded_cancel_makes_it_too_late() {
+    let desk = Desk::new();
+    let recording = desk.recording("cancel.jsonl", &json!({}), &stream(4));
+    let ran = replay_with(&desk, &recording, "early", &[]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let report = ran.json();
+    let late: Vec<&Value> = report["differences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|it| it["message"].as_str().unwrap().contains("too late"))
+        .collect();
+    assert_eq!(late.len(), 1, "{report:#}");
+    assert_eq!(late[0]["place"], "session-1 · turn 1");
+    let last = desk.heard_json().pop().unwrap();
+    assert_eq!(last["method"], "session/cancel", "it is sent all the same");
+}
+
+#[test]
+fn turns_that_overlapped_do_not_wait_for_each_other() {
+    let desk = Desk::new();
+    // Two turns at once: the second ends first. The agent of the test takes one turn after the other.
+    let lines = r#"
+        > {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}
+        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"test-agent","version":"1.0.0"},"authMethods":[]}}
+        > {"id":1,"method":"session/new","params":{"cwd":"/a","mcpServers":[]}}
+        < {"id":1,"result":{"sessionId":"recorded-session-1"}}
+        > {"id":2,"method":"session/new","params":{"cwd":"/b","mcpServers":[]}}
+        < {"id":2,"result":{"sessionId":"recorded-session-2"}}
+        > {"id":3,"method":"session/prompt","params":{"sessionId":"recorded-session-1","prompt":[{"type":"text","text":"One"}]}}
+        > {"id":4,"method":"session/prompt","params":{"sessionId":"recorded-session-2","prompt":[{"type":"text","text":"Two"}]}}
+        < {"method":"session/update","params":{"sessionId":"recorded-session-2","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"01234"}}}}
+        < {"id":4,"result":{"stopReason":"end_turn"}}
+        > {"id":5,"method":"session/prompt","params":{"sessionId":"recorded-session-2","prompt":[{"type":"text","text":"Three"}]}}
+        < {"method":"session/update","params":{"sessionId":"recorded-session-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"01234"}}}}
+        < {"id":3,"result":{"stopReason":"end_turn"}}
+        < {"method":"session/update","params":{"sessionId":"recorded-session-2","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"01234"}}}}
+        < {"id":5,"result":{"stopReason":"end_turn"}}
+        >x
+    "#;
+    let recording = desk.recording("overlap.jsonl", &json!({}), lines);
+    let ran = replay_with(&desk, &recording, "early", &["--timeout", "5"]);
+    assert_eq!(differences(&ran), [""; 0], "{}", ran.stderr);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let cwds: Vec<Value> = desk
+        .heard_json()
+        .iter()
+        .filter_map(|it| it.pointer("/params/cwd").cloned())
+        .collect();
+    assert_ne!(cwds[0], cwds[1], "two folders stay two");
+}
+
+/// One file that is read through the client.
+const ONE_READ: &str = r#"
+    > {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}}
+    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"test-agent","version":"1.0.0"},"authMethods":[]}}
+    > {"id":1,"method":"session/new","params":{"cwd":"/somewhere/project","mcpServers":[]}}
+    < {"id":1,"result":{"sessionId":"recorded-session-1"}}
+    > {"id":2,"method":"session/prompt","params":{"sessionId":"recorded-session-1","prompt":[{"type":"text","text":"Read."}]}}
+    READ
+    < {"id":2,"result":{"stopReason":"end_turn"}}
+    >x
+"#;
+
+#[test]
+fn a_file_that_was_read_then_needs_not_be_there_now() {
+    let desk = Desk::new();
+    let read = r#"
+    < {"id":7,"method":"fs/read_text_file","params":{"sessionId":"recorded-session-1","path":"/somewhere/project/notes.txt"}}
+    > {"id":7,"result":{"content":"as recorded"}}
+    < {"method":"session/update","params":{"sessionId":"recorded-session-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Read: as recorded"}}}}
+    "#;
+    let recording = desk.recording("read.jsonl", &json!({}), &ONE_READ.replace("READ", read));
+    let ran = replay_with(&desk, &recording, "reads", &["--level", "text"]);
+    assert_eq!(differences(&ran), [""; 0], "{}", ran.stderr);
+    assert_eq!(ran.code, 0);
+}
+
+#[test]
+fn a_file_that_nobody_read_then_is_read_from_the_workspace_of_the_recording() {
+    let desk = Desk::new();
+    let header = json!({"workspace": {"notes.txt": "from the header"}});
+    let recording = desk.recording("read.jsonl", &header, &ONE_READ.replace("READ", ""));
+    let ran = replay_with(&desk, &recording, "reads", &[]);
+    assert_eq!(ran.code, 1, "a request that is new is a difference");
+    let text = ran.json()["differences"].to_string();
+    assert!(text.contains("from the header"), "{text}");
+}
+
+#[test]
+fn what_the_recording_began_without_is_put_in_and_said() {
+    let desk = Desk::new();
+    let lines = r#"
+        > {"id":2,"method":"session/prompt","params":{"sessionId":"recorded-session-1","prompt":[{"type":"text","text":"One"}]}}
+        < {"method":"session/update","params":{"sessionId":"recorded-session-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"01234"}}}}
+        < {"id":2,"result":{"stopReason":"end_turn"}}
+    "#;
+    let recording = desk.recording("late.jsonl", &json!({"start": false}), lines);
+    let ran = replay_with(&desk, &recording, "early", &[]);
+    assert_eq!(differences(&ran), [""; 0], "{}", ran.stderr);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(leaks(&desk), [""; 0]);
+    let notes = ran.json()["replays"][0]["notes"].to_string();
+    assert!(
+        notes.contains("no `initialize`") && notes.contains("a new one stands for it"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn lines_that_are_no_messages_are_sent_as_they_were() {
+    let desk = Desk::new();
+    let lines = r#"
+        > {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}
+        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"test-agent","version":"1.0.0"},"authMethods":[]}}
+        > {"id":1,"method":"session/new","params":{"cwd":"/somewhere","mcpServers":[]}}
+        < {"id":1,"result":{"sessionId":"recorded-session-1"}}
+        > ]broken recorded-session-1[
+        > {"method":"_odd/note","params":{"list":[1.50,"recorded-session-1"],  "e":1e2}}
+        >x
+    "#;
+    let recording = desk.recording("odd.jsonl", &json!({}), lines);
+    let ran = replay_with(&desk, &recording, "early", &[]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(leaks(&desk), [""; 0]);
+    let heard = desk.heard();
+    assert!(
+        heard[2].starts_with("]broken live-") && heard[2].ends_with('['),
+        "{}",
+        heard[2]
+    );
+    assert!(
+        heard[3].contains("[1.50,\"live-") && heard[3].ends_with("],  \"e\":1e2}}"),
+        "{}",
+        heard[3]
+    );
+}
+
+#[test]
+fn a_recording_that_is_not_trusted_is_not_replayed_and_its_commands_are_listed() {
+    let desk = Desk::new();
+    let lines = TWO_EDITS.replace(
+        r#""kind":"edit","title":"Edit a.txt""#,
+        r#""kind":"execute","title":"rm -rf everything""#,
+    );
+    let recording = desk.recording("untrusted.jsonl", &json!({}), &lines);
+    let words = desk.replay(&recording, "plain");
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| *word != "--trust")
+        .collect();
+    let ran = Harness::new().call(&words);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("rm -rf everything"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("may run others"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--trust"), "{}", ran.stderr);
+    assert_eq!(desk.heard(), [""; 0]);
+}
+
+#[test]
+fn an_agent_that_is_not_there_or_never_answers_is_exit_code_3() {
+    let desk = Desk::new();
+    let recording = desk.recording("x.jsonl", &json!({}), TWO_EDITS);
+    let path = recording.to_str().unwrap();
+    for agent in [
+        "no-such-program",
+        "sh tests/agents/quits.sh",
+        "sh tests/agents/silent.sh",
+    ] {
+        let ran = Harness::new().call(&[
+            "replay",
+            path,
+            "--trust",
+            "--agent",
+            agent,
+            "--startup-timeout",
+            "1",
+        ]);
+        assert_eq!(ran.code, 3, "{agent}: {}{}", ran.stdout, ran.stderr);
+        assert!(
+            ran.stderr.contains("error: the agent"),
+            "{agent}: {}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_replayed_is_usage_and_says_why() {
+    let desk = Desk::new();
+    let agent_only: String = TWO_EDITS
+        .lines()
+        .filter(|line| !line.trim().starts_with('>'))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let one_side = desk.recording("one-side.jsonl", &json!({}), &agent_only);
+    let ran = replay_with(&desk, &one_side, "plain", &[]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.contains("no line of the client"),
+        "{}",
+        ran.stderr
+    );
+    let ran = Harness::new().call(&["replay", "nowhere.jsonl", "--agent", "bob"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("nowhere.jsonl"), "{}", ran.stderr);
+}
+
+#[test]
+fn differences_that_come_and_go_are_told_from_those_that_stay() {
+    let desk = Desk::new();
+    let recording = desk.recording("two-edits.jsonl", &json!({}), TWO_EDITS);
+    let ran = replay_with(&desk, &recording, "once-less", &["--repeat", "3"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let report = ran.json();
+    let list = report["differences"].as_array().unwrap();
+    assert!(
+        !list.is_empty() && list.iter().all(|it| it["runs"] == 3 && it["of"] == 3),
+        "{report:#}"
+    );
+    assert_eq!(report["replays"][0]["traces"].as_array().unwrap().len(), 3);
+}

@@ -19,6 +19,6 @@ mod state;
 mod tools;
 mod turns;
 
-pub(crate) use recorded::script as recorded_script;
+pub(crate) use recorded::Recorded;
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::openai;
 use super::script::{Call, Calls, Failure, NamedFailure, Reply, Script, Text, Usage};
+use super::turns::Cue;
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Recording};
 
 /// One exchange, put together from its parts.
@@ -16,28 +18,72 @@ struct Heard {
     end: Option<ExchangeEnd>,
 }
 
-/// What the model of a recording replied to the turns of its conversations; requests beside them are left out. Empty where
-/// the recording holds no exchange that is understood.
-pub(crate) fn script(recording: &Recording) -> Script {
-    let mut script = Script::new();
-    let mut failed: Option<String> = None;
-    for heard in heard(recording) {
-        if heard.end == Some(ExchangeEnd::Refused) && heard.body.is_empty() {
-            script.push(failing(Failure::Named(NamedFailure::Refused)));
-            continue;
+/// What the model of a recording replied to the turns of its conversations; requests beside them are left out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recorded {
+    /// The replies, in order.
+    pub(crate) script: Script,
+    /// What each of them was an answer to; empty where only the order tells.
+    pub(crate) cues: Vec<Cue>,
+}
+
+impl Recorded {
+    /// Reads a recording. `live` puts live folders into a JSON text in place of the recorded ones.
+    pub(crate) fn of(recording: &Recording, live: impl Fn(&str) -> String) -> Self {
+        let mut recorded = Self::default();
+        let mut failed: Option<String> = None;
+        let mut in_order = false;
+        for mut heard in heard(recording) {
+            if heard.end == Some(ExchangeEnd::Refused) && heard.body.is_empty() {
+                recorded.push(failing(Failure::Named(NamedFailure::Refused)), "");
+                in_order = true;
+                continue;
+            }
+            heard.body = live(&heard.body);
+            let Some(mut reply) = heard.turn.then(|| reply(&heard)).flatten() else {
+                continue;
+            };
+            put_in(&mut reply, &live);
+            // The same question again after a failure is a retry, which uses up no reply.
+            let again = failed.as_deref() == Some(heard.body.as_str());
+            let fails = reply.fail.is_some();
+            if !again || !fails {
+                recorded.push(reply, &heard.body);
+            }
+            failed = fails.then_some(heard.body);
         }
-        if !heard.turn {
-            continue;
+        if in_order {
+            recorded.cues.clear();
         }
-        let Some(reply) = reply(&heard) else { continue };
-        // The same question again after a failure is a retry, which uses up no reply.
-        let again = failed.as_deref() == Some(heard.body.as_str());
-        failed = reply.fail.is_some().then_some(heard.body);
-        if !again || reply.fail.is_none() {
-            script.push(reply);
-        }
+        recorded
     }
-    script
+
+    /// Whether there is no reply at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.script.is_empty()
+    }
+
+    fn push(&mut self, reply: Reply, body: &str) {
+        let cue = openai::asked(body).map(|asked| Cue {
+            first_user: asked.first_user,
+            last_user: asked.last_user,
+        });
+        self.script.push(reply);
+        self.cues.push(cue.unwrap_or_default());
+    }
+}
+
+/// Puts live folders into the arguments of calls.
+fn put_in(reply: &mut Reply, live: impl Fn(&str) -> String) {
+    let calls = match &mut reply.call {
+        Some(Calls::Many(calls)) => calls.as_mut_slice(),
+        Some(Calls::One(call)) => std::slice::from_mut(call),
+        None => &mut [],
+    };
+    for call in calls {
+        let text = Value::Object(std::mem::take(&mut call.arguments)).to_string();
+        call.arguments = serde_json::from_str(&live(&text)).unwrap_or_default();
+    }
 }
 
 fn heard(recording: &Recording) -> Vec<Heard> {
@@ -196,6 +242,10 @@ mod tests {
         }
     }
 
+    fn script(recording: Recording) -> Script {
+        Recorded::of(&recording, str::to_owned).script
+    }
+
     fn asked(body: &str) -> ExchangePart {
         ExchangePart::Request {
             path: "/v1/chat/completions".into(),
@@ -209,13 +259,21 @@ mod tests {
         let chunk = |delta: &str| {
             ExchangePart::Chunk(format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n"))
         };
-        let script = script(&recording(vec![
+        let script = script(recording(vec![
             (1, asked("{}")),
             (1, ExchangePart::Status(200)),
             (1, chunk(r#"{"content":"a"}"#)),
             (1, chunk(r#"{"content":"b"}"#)),
-            (1, chunk(r#"{"tool_calls":[{"index":0,"id":"x","function":{"name":"run","arguments":"{\"command\":"}}]}"#)),
-            (1, chunk(r#"{"tool_calls":[{"index":0,"function":{"arguments":"\"ls\"}"}}]}"#)),
+            (
+                1,
+                chunk(
+                    r#"{"tool_calls":[{"index":0,"id":"x","function":{"name":"run","arguments":"{\"command\":"}}]}"#,
+                ),
+            ),
+            (
+                1,
+                chunk(r#"{"tool_calls":[{"index":0,"function":{"arguments":"\"ls\"}"}}]}"#),
+            ),
             (1, ExchangePart::End(ExchangeEnd::Complete)),
         ]));
         assert_eq!(script.len(), 1);
@@ -236,11 +294,14 @@ mod tests {
             [
                 (number, asked("{\"x\":1}")),
                 (number, ExchangePart::Status(429)),
-                (number, ExchangePart::Chunk(r#"{"error":{"message":"slow down"}}"#.into())),
+                (
+                    number,
+                    ExchangePart::Chunk(r#"{"error":{"message":"slow down"}}"#.into()),
+                ),
                 (number, ExchangePart::End(ExchangeEnd::Complete)),
             ]
         };
-        let script = script(&recording([fails(1), fails(2), fails(3)].concat()));
+        let script = script(recording([fails(1), fails(2), fails(3)].concat()));
         let failure = Failure::Status {
             status: 429,
             message: Some("slow down".into()),
@@ -251,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_the_agent_left_is_kept_open() {
-        let script = script(&recording(vec![
+        let script = script(recording(vec![
             (1, asked("{}")),
             (1, ExchangePart::Status(200)),
             (1, ExchangePart::End(ExchangeEnd::Cancelled)),

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::door::Door;
 use super::exchange;
+use super::recorded::Recorded;
 use super::script::Script;
 use super::state::ModelState;
 use super::turns::Turns;
@@ -66,6 +67,18 @@ impl ModelServer {
     /// # Errors
     /// No port could be opened on 127.0.0.1.
     pub fn start(script: Script, out: Outbox) -> io::Result<Self> {
+        Self::serving(Turns::new(script, Vec::new()), out)
+    }
+
+    /// Starts to serve what the model of a recording replied: each question gets the reply that it got then.
+    ///
+    /// # Errors
+    /// No port could be opened on 127.0.0.1.
+    pub(crate) fn replaying(recorded: Recorded, out: Outbox) -> io::Result<Self> {
+        Self::serving(Turns::new(recorded.script, recorded.cues), out)
+    }
+
+    fn serving(turns: Turns, out: Outbox) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             out,
             state: watch::Sender::default(),
@@ -74,7 +87,7 @@ impl ModelServer {
             door: Door::open()?,
             exchanges: AtomicU64::new(0),
             memory: Mutex::new(Memory {
-                turns: Turns::new(script),
+                turns,
                 folder: None,
                 model: None,
                 held: 0,

@@ -1,5 +1,7 @@
 //! Which reply of the script a request gets.
 
+use std::collections::HashSet;
+
 use super::asked::{Asked, Conversation};
 use super::script::{Failure, NamedFailure, Reply, Script};
 use super::side::{self, Seen};
@@ -21,6 +23,10 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 pub(crate) struct Turns {
     script: Script,
+    /// What each reply was an answer to, where the script was recorded: then requests take the reply to their own question.
+    cues: Vec<Cue>,
+    /// The replies of a recorded script that were given.
+    given: HashSet<usize>,
     next: usize,
     /// The failing reply given last, and the conversation it was given to.
     failed: Option<(usize, Conversation)>,
@@ -29,11 +35,22 @@ pub(crate) struct Turns {
     seen: Seen,
 }
 
+/// What a recorded reply was an answer to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cue {
+    /// What the user said first in the conversation.
+    pub(crate) first_user: String,
+    /// What the user said last; empty where results of tools stand there.
+    pub(crate) last_user: String,
+}
+
 impl Turns {
-    /// The beginning of a script.
-    pub(crate) fn new(script: Script) -> Self {
+    /// The beginning of a script; of a recorded one with what each reply was an answer to.
+    pub(crate) fn new(script: Script, cues: Vec<Cue>) -> Self {
         Self {
             script,
+            cues,
+            given: HashSet::new(),
             next: 0,
             failed: None,
             shut: false,
@@ -54,7 +71,7 @@ impl Turns {
         self.seen.turn(asked);
         let index = match self.failed.take() {
             Some((index, conversation)) if conversation == asked.conversation => index,
-            _ => self.next,
+            _ => self.pick(asked),
         };
         let Some(reply) = self.script.get(index) else {
             return Turn::Beyond;
@@ -67,7 +84,30 @@ impl Turns {
             self.failed = Some((index, asked.conversation.clone()));
         }
         self.next = self.next.max(index + 1);
+        self.given.insert(index);
         Turn::Reply(index, Box::new(reply.clone()))
+    }
+
+    /// The next reply; of a recorded script the first one to the same question that was not given yet, else the first one
+    /// that was not given.
+    fn pick(&self, asked: &Asked) -> usize {
+        if self.cues.is_empty() {
+            return self.next;
+        }
+        let mut best: Option<(u8, usize)> = None;
+        for (index, cue) in self.cues.iter().enumerate() {
+            if self.given.contains(&index) {
+                continue;
+            }
+            let alike = match cue.last_user == asked.last_user {
+                true => 1 + u8::from(cue.first_user == asked.first_user),
+                false => 0,
+            };
+            if best.is_none_or(|(most, _)| alike > most) {
+                best = Some((alike, index));
+            }
+        }
+        best.map_or(self.script.len(), |(_, index)| index)
     }
 
     /// A prompt is about to be sent: what it says. A refused connection of the turn before is over.
@@ -140,6 +180,10 @@ mod tests {
         toml::from_str::<File>(toml).unwrap().model
     }
 
+    fn scripted(toml: &str) -> Turns {
+        Turns::new(script(toml), Vec::new())
+    }
+
     fn asked(messages: usize, last: &str) -> Asked {
         Asked {
             tools: vec![Tool::default()],
@@ -160,9 +204,7 @@ mod tests {
 
     #[test]
     fn a_retry_gets_the_same_failure_and_the_next_turn_the_next_reply() {
-        let mut turns = Turns::new(script(
-            "[[model]]\nfail = { status = 500 }\n[[model]]\nsay = \"b\"",
-        ));
+        let mut turns = scripted("[[model]]\nfail = { status = 500 }\n[[model]]\nsay = \"b\"");
         for _ in 0..3 {
             assert_eq!(index(turns.take(&asked(2, "hi"))), Some(0));
         }
@@ -173,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_same_prompt_again_is_no_retry() {
-        let mut turns = Turns::new(script("[[model]]\nfail = \"cut\"\n[[model]]\nsay = \"b\""));
+        let mut turns = scripted("[[model]]\nfail = \"cut\"\n[[model]]\nsay = \"b\"");
         turns.note_prompt("hi");
         assert_eq!(index(turns.take(&asked(1, "hi"))), Some(0));
         turns.note_prompt("hi");
@@ -182,9 +224,7 @@ mod tests {
 
     #[test]
     fn a_refused_turn_lasts_until_the_next_prompt_is_noted() {
-        let mut turns = Turns::new(script(
-            "[[model]]\nfail = \"refused\"\n[[model]]\nsay = \"b\"",
-        ));
+        let mut turns = scripted("[[model]]\nfail = \"refused\"\n[[model]]\nsay = \"b\"");
         assert!(!turns.shut());
         turns.note_prompt("a");
         assert!(turns.shut());
@@ -196,9 +236,9 @@ mod tests {
 
     #[test]
     fn a_refused_turn_after_a_tool_call_begins_when_the_call_was_made() {
-        let mut turns = Turns::new(script(
+        let mut turns = scripted(
             "[[model]]\ncall = { kind = \"execute\", command = \"ls\" }\n[[model]]\nfail = \"refused\"",
-        ));
+        );
         turns.note_prompt("a");
         assert_eq!(index(turns.take(&asked(1, "a"))), Some(0));
         turns.ending(0);
@@ -209,9 +249,8 @@ mod tests {
 
     #[test]
     fn a_request_to_go_on_after_a_cut_is_a_turn_and_other_words_else_are_not() {
-        let mut turns = Turns::new(script(
-            "[[model]]\nsay = \"a\"\n[[model]]\nfail = \"cut\"\n[[model]]\nsay = \"c\"",
-        ));
+        let mut turns =
+            scripted("[[model]]\nsay = \"a\"\n[[model]]\nfail = \"cut\"\n[[model]]\nsay = \"c\"");
         let user = |words: &str, messages| Asked {
             last_user: words.into(),
             ..asked(messages, words)
@@ -229,11 +268,38 @@ mod tests {
 
     #[test]
     fn a_side_request_leaves_the_script_where_it_is() {
-        let mut turns = Turns::new(script("[[model]]\nsay = \"a\"\n[[model]]\nsay = \"b\""));
+        let mut turns = scripted("[[model]]\nsay = \"a\"\n[[model]]\nsay = \"b\"");
         assert_eq!(index(turns.take(&asked(1, "a"))), Some(0));
         let mut aside = asked(1, "x");
         aside.tools.clear();
         assert!(matches!(turns.take(&aside), Turn::Side(_)));
         assert_eq!(index(turns.take(&asked(3, "b"))), Some(1));
+    }
+
+    #[test]
+    fn a_recorded_reply_goes_to_the_question_that_it_answered() {
+        let cue = |first: &str, last: &str| Cue {
+            first_user: first.into(),
+            last_user: last.into(),
+        };
+        let replies =
+            script("[[model]]\nsay = \"a\"\n[[model]]\nsay = \"b\"\n[[model]]\nsay = \"c\"");
+        let cues = vec![cue("one", "one"), cue("one", ""), cue("two", "two")];
+        let mut turns = Turns::new(replies, cues);
+        let mut index = |first: &str, last: &str| {
+            let asked = Asked {
+                first_user: first.into(),
+                last_user: last.into(),
+                ..Asked::default()
+            };
+            match turns.take(&asked) {
+                Turn::Reply(index, _) => Some(index),
+                _ => None,
+            }
+        };
+        assert_eq!(index("two", "two"), Some(2));
+        assert_eq!(index("one", "one"), Some(0));
+        assert_eq!(index("other", "other"), Some(1));
+        assert_eq!(index("one", "one"), None);
     }
 }

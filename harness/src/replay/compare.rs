@@ -7,7 +7,7 @@ use super::plan::{Plan, Step};
 use crate::canon::{Unmatched, Volatility};
 use crate::diff::{Change, Class, Difference, diff};
 use crate::spec::Side;
-use crate::trace::{Party, Recording};
+use crate::trace::{Body, Event, Party, Recording};
 use crate::wire::Kind;
 
 /// A recording and a live trace compared.
@@ -53,11 +53,23 @@ pub(crate) fn compared(recording: &Recording, live: &Live<'_>, volatile: &Volati
         let mut known = parties.into_iter().flatten().peekable();
         known.peek().is_some() && known.all(|party| own.contains(&party))
     };
+    // A recording that breaks off does not tell how its agent ended; the replay has to end in some way.
+    let ends = |event: &Event| {
+        event.from == Party::Agent && matches!(event.body, Body::Eof | Body::Exit(_))
+    };
+    let breaks_off = !recording.events.iter().any(ends);
+    let is_our_end = |difference: &Difference| {
+        let event = difference
+            .right_event
+            .and_then(|it| usize::try_from(it).ok());
+        let event = event.and_then(|event| right.events.get(event));
+        breaks_off && difference.left_event.is_none() && event.is_some_and(ends)
+    };
     let mut differences: Vec<Difference> = comparison
         .differences
         .into_iter()
         .filter(|difference| !difference.requirements.is_empty() || !of_ours(difference))
-        .filter(|difference| !told.covers(difference))
+        .filter(|difference| !told.covers(difference) && !is_our_end(difference))
         .map(|mut difference| {
             let place = |event: u64| {
                 let event = usize::try_from(event).ok()?;

@@ -13,8 +13,7 @@ use super::incident::Incident;
 use super::plan::{Folder, FolderPlace, Plan, Unplayable};
 use crate::agent::{AgentProcess, Ending, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Log, Outgoing, PermissionChoice, Reply, SessionFiles, Unsent};
-use crate::model::script::{Calls, Script};
-use crate::model::{ModelServer, recorded_script};
+use crate::model::{ModelServer, Recorded};
 use crate::rules::{Conversation, Judgement};
 use crate::scenario::{self, Setup};
 use crate::spec::Side;
@@ -94,10 +93,10 @@ pub(crate) async fn replay(
     }
     let bindings = bound(&plan.folders, &folder);
     let (inbox, seen) = mpsc::channel(INBOX);
-    let model = match script(recording, &bindings) {
-        script if script.is_empty() => None,
-        script => {
-            let model = ModelServer::start(script, inbox.clone())
+    let model = match Recorded::of(recording, |text| bindings.to_live(None, text)) {
+        recorded if recorded.is_empty() => None,
+        recorded => {
+            let model = ModelServer::replaying(recorded, inbox.clone())
                 .map_err(|error| broken("no port for the recorded model", &error))?;
             model.set_folder(folder.workspace());
             Some(model)
@@ -287,7 +286,9 @@ impl Driver {
             return;
         };
         if message.method() == Some("session/prompt") {
-            let blocks = message.params().and_then(|params| params.get("prompt")?.as_array());
+            let blocks = message
+                .params()
+                .and_then(|params| params.get("prompt")?.as_array());
             let texts = blocks
                 .into_iter()
                 .flatten()
@@ -467,21 +468,6 @@ impl Driver {
             fault: fault.map(|error| format!("the trace could not be written to its end: {error}")),
         }
     }
-}
-
-/// What the model of the recording replied, with the live folders in it.
-fn script(recording: &Recording, bindings: &Bindings) -> Script {
-    let mut script = recorded_script(recording);
-    for call in script.iter_mut().flat_map(|reply| match &mut reply.call {
-        Some(Calls::Many(calls)) => calls.as_mut_slice(),
-        Some(Calls::One(call)) => std::slice::from_mut(call),
-        None => &mut [],
-    }) {
-        let text = Value::Object(std::mem::take(&mut call.arguments)).to_string();
-        let live = serde_json::from_str(&bindings.to_live(None, &text));
-        call.arguments = live.unwrap_or_default();
-    }
-    script
 }
 
 /// Makes the folders of the sessions and gives those that files may be served from.
