@@ -11,6 +11,8 @@ mod command_line;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use acp_harness::trace::Recording;
 use command_line::{Harness, Ran};
@@ -114,7 +116,7 @@ fn no_trace_breaks_a_requirement() {
 /// What `harness replay` says of this trace and this agent.
 fn replay(harness: &Harness, trace: &str, agent: &str, more: &[&str]) -> Ran {
     let words = ["replay", &path(trace), "--agent", agent, "--level", "text"];
-    harness.call(&[&words[..], &["--report", "json=-"], more].concat())
+    harness.call(&[&words[..], more].concat())
 }
 
 /// Class, change and place of each difference of the level `text` or above.
@@ -131,20 +133,31 @@ fn differences(report: &Value) -> Vec<String> {
         .collect()
 }
 
+/// What is wrong with the items, a few of them looked at side by side: a replay mostly waits.
+fn wrong<T: Sync>(items: &[T], look: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut found = Vec::new();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.extend(look(item));
+        }
+        found
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(worker)).collect();
+        let found = workers.into_iter().map(|worker| worker.join().unwrap());
+        found.flatten().collect()
+    })
+}
+
 #[test]
 fn bob_does_what_each_trace_holds() {
     let repeat = std::env::var("GOLDEN_REPEAT").unwrap_or_else(|_| "1".to_owned());
     let harness = Harness::new();
-    let mut wrong = Vec::new();
-    for (name, _) in traces() {
-        let run = replay(&harness, &name, "bob", &["--repeat", &repeat]);
-        if run.code != 0 {
-            wrong.push(format!(
-                "{name}: exit code {}\n{}{}",
-                run.code, run.stderr, run.stdout
-            ));
-        }
-    }
+    let wrong = wrong(&traces(), |(name, _)| {
+        let run = replay(&harness, name, "bob", &["--repeat", &repeat]);
+        (run.code != 0).then(|| format!("{name}: exit code {}\n{}", run.code, run.stdout))
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -152,20 +165,24 @@ fn bob_does_what_each_trace_holds() {
 fn a_deviation_is_found_where_it_is_and_no_other() {
     let harness = Harness::new();
     let script = fs::canonicalize("tests/agents/bob-but.sh").unwrap();
-    let words = [script.to_str().unwrap(), env!("CARGO_BIN_EXE_harness")];
-    let mut wrong = Vec::new();
-    for deviation in deviations() {
+    let words = [
+        "sh",
+        script.to_str().unwrap(),
+        env!("CARGO_BIN_EXE_harness"),
+    ];
+    let wrong = wrong(&deviations(), |deviation| {
         let but = deviation.but.iter().map(String::as_str);
-        let agent = shell_words::join(["sh"].into_iter().chain(words).chain(but));
-        let run = replay(&harness, &deviation.trace, &agent, &["--timeout", "5"]);
+        let agent = shell_words::join(words.into_iter().chain(but));
+        let more = ["--timeout", "5", "--report", "json=-"];
+        let run = replay(&harness, &deviation.trace, &agent, &more);
         let found = differences(&run.json());
-        if found != deviation.differences || run.code != 1 {
-            wrong.push(format!(
+        (found != deviation.differences || run.code != 1).then(|| {
+            format!(
                 "{} with {:?}: exit code {}\n  expected {:#?}\n  found {found:#?}",
                 deviation.trace, deviation.but, run.code, deviation.differences
-            ));
-        }
-    }
+            )
+        })
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

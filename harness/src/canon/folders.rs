@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::minted::Reference;
 use super::needles::{Edges, Needles};
+use super::node::Node;
 
 /// The folder of the session that a text belongs to.
 const OWN: &str = "{cwd}";
@@ -18,6 +19,9 @@ const HOME: &str = "{home}";
 const HOMES: [&str; 2] = ["/home/", "/Users/"];
 /// The home of the administrator.
 const ROOT_HOME: &str = "/root";
+
+/// The methods that open a session in a folder.
+const OPENING: [&str; 3] = ["session/new", "session/load", "session/resume"];
 
 /// Whose folder one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +64,16 @@ impl Folders {
         self.groups += 1;
         self.add(cwd, Owner::Sessions(group));
         Some(group)
+    }
+
+    /// The group of the folder in which a message opens a session.
+    pub(crate) fn opened(&mut self, message: &Node<'_>) -> Option<usize> {
+        let method = message.get("method")?.text()?;
+        if OPENING.contains(&method) {
+            self.group(message.at(&["params", "cwd"])?.text()?)
+        } else {
+            None
+        }
     }
 
     /// The session has a folder of this group.

@@ -51,6 +51,7 @@ impl Kind {
 #[derive(Clone, Debug)]
 struct Entry {
     kind: Kind,
+    scope: Scope,
     number: u32,
 }
 
@@ -130,6 +131,7 @@ impl Minted {
         let reference = Reference(u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
         self.entries.push(Entry {
             kind,
+            scope,
             number: *number,
         });
         reference
@@ -172,12 +174,8 @@ impl Minted {
 
     /// Its name in canonical form, such as `tool-1`.
     pub(crate) fn name(&self, reference: Reference) -> String {
-        self.entries
-            .get(reference.index())
-            .map_or_else(String::new, |entry| match entry.kind {
-                Kind::Of(_) => format!("{}-{}", entry.kind.word(), entry.number),
-                Kind::Secret => format!("{SECRET}{}}}", entry.number),
-            })
+        let number = self.entries.get(reference.index()).map_or(0, |entry| entry.number);
+        self.numbered(reference, number)
     }
 
     /// The value that a whole string is, whatever its length.
@@ -187,14 +185,39 @@ impl Minted {
 
     /// The text with the names of the values that it mentions.
     pub(crate) fn named(&self, text: &str) -> String {
+        self.named_with(text, &mut |reference| self.name(reference))
+    }
+
+    /// The text with the names that are given to the values that it mentions.
+    pub(crate) fn named_with(
+        &self,
+        text: &str,
+        name: &mut dyn FnMut(Reference) -> String,
+    ) -> String {
         let mut out = String::with_capacity(text.len());
         for segment in self.segments(text) {
             match segment {
                 Segment::Text(text) => out.push_str(text),
-                Segment::Id(reference) => out.push_str(&self.name(reference)),
+                Segment::Id(reference) => out.push_str(&name(reference)),
             }
         }
         out
+    }
+
+    /// The name of a value that is the `number`th of its kind.
+    pub(crate) fn numbered(&self, reference: Reference, number: u32) -> String {
+        let kind = self.entries.get(reference.index()).map(|entry| entry.kind);
+        match kind {
+            Some(Kind::Secret) => format!("{SECRET}{number}}}"),
+            Some(kind) => format!("{}-{number}", kind.word()),
+            None => String::new(),
+        }
+    }
+
+    /// Within what a value is numbered: its kind and scope.
+    pub(crate) fn series(&self, reference: Reference) -> Option<(&'static str, Scope)> {
+        let entry = self.entries.get(reference.index())?;
+        Some((entry.kind.word(), entry.scope))
     }
 
     /// The values that a text mentions.

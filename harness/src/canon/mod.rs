@@ -12,6 +12,7 @@ mod minted;
 mod needles;
 mod node;
 mod prepare;
+mod render;
 mod sorting;
 mod volatility;
 

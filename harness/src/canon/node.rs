@@ -115,19 +115,34 @@ impl<'a> Node<'a> {
 
     /// The value as plain JSON; minted values by their names.
     pub fn json(&self, minted: &Minted) -> Value {
+        self.json_with(minted, &mut |reference| minted.name(reference))
+    }
+
+    /// The value as plain JSON; minted values by the names that are given to them.
+    pub(crate) fn json_with(
+        &self,
+        minted: &Minted,
+        name: &mut dyn FnMut(Reference) -> String,
+    ) -> Value {
         match self {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             Self::Number(number) => Value::Number(number.clone()),
-            Self::Text(text) => Value::String(minted.named(text)),
-            Self::Id(reference) => Value::String(minted.name(*reference)),
-            Self::List(items) => Value::Array(items.iter().map(|item| item.json(minted)).collect()),
-            Self::Object(members) => Value::Object(
-                members
+            Self::Text(text) => Value::String(minted.named_with(text, name)),
+            Self::Id(reference) => Value::String(name(*reference)),
+            Self::List(items) => items
+                .iter()
+                .map(|item| item.json_with(minted, name))
+                .collect(),
+            Self::Object(members) => {
+                let members = members
                     .iter()
-                    .map(|(name, value)| (name.clone().into_owned(), value.json(minted)))
-                    .collect(),
-            ),
+                    .map(|(member, value)| {
+                        (member.clone().into_owned(), value.json_with(minted, name))
+                    })
+                    .collect();
+                Value::Object(members)
+            }
         }
     }
 

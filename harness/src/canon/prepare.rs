@@ -159,7 +159,7 @@ pub(crate) fn named(
     if let Node::Object(members) = node {
         for (name, value) in members {
             if name == "id"
-                && let Some(request) = context.request
+                && let Some(request) = context.request.or(context.target)
             {
                 *value = Node::Id(request);
             } else if name != "jsonrpc" && name != "method" {

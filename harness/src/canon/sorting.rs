@@ -51,6 +51,15 @@ pub(super) fn sort<'a>(
         dropped: Vec::new(),
         forced: false,
     };
+    // A text may name the folder of a session that is opened later.
+    for event in &recording.events {
+        if let (Party::Client, Body::Message { text, .. }) = (event.from, &event.body)
+            && text.contains("\"cwd\"")
+            && let Some(node) = parse(text)
+        {
+            sorter.form.folders.opened(&node);
+        }
+    }
     for (index, event) in recording.events.iter().enumerate() {
         let Ok(index) = u32::try_from(index) else {
             break;
@@ -376,18 +385,12 @@ impl<'a> Sorter<'a> {
                 None => self.elicitation(&node),
             };
         }
-        if let Some(folder) = node
-            .at(&["params", "cwd"])
-            .and_then(Node::text)
-            .map(str::to_owned)
-        {
-            let group = self.form.folders.group(&folder);
-            if let (Some(group), Some(session)) = (
-                group,
-                session.and_then(|session| self.form.sessions.get(session as usize)),
-            ) {
-                self.form.folders.belongs(session.id, group);
-            }
+        let folder = self.form.folders.opened(&node);
+        if let (Some(group), Some(session)) = (
+            folder,
+            session.and_then(|session| self.form.sessions.get(session as usize)),
+        ) {
+            self.form.folders.belongs(session.id, group);
         }
         let request = envelope
             .id
@@ -399,11 +402,7 @@ impl<'a> Sorter<'a> {
             self.form.targets.insert(index, target.reference);
         }
         if method == "session/new" {
-            context.folder = node
-                .at(&["params", "cwd"])
-                .and_then(Node::text)
-                .map(str::to_owned)
-                .and_then(|folder| self.form.folders.group(&folder));
+            context.folder = folder;
         }
         if let Some(kind) = self.form.kinds.get(kind as usize) {
             prepare::without_defaults(&mut node, kind);
@@ -772,7 +771,7 @@ impl<'a> Sorter<'a> {
             .get(session as usize)
             .map_or(&[][..], |session| &session.items);
         for id in items.iter().rev().take(IN_FLIGHT) {
-            if !self.is_in_flight(session, *id) {
+            if !self.is_in_flight(*id) {
                 break;
             }
             in_flight += 1;
@@ -803,16 +802,13 @@ impl<'a> Sorter<'a> {
         true
     }
 
-    fn is_in_flight(&self, session: u32, id: ItemId) -> bool {
+    fn is_in_flight(&self, id: ItemId) -> bool {
         let Some(item) = self.form.item(id).filter(|item| item.from == Party::Agent) else {
             return false;
         };
         match &item.what {
-            What::Text { .. } => self
-                .live
-                .get(session as usize)
-                .and_then(|live| live.text.as_ref())
-                .is_some_and(|text| text.item == id),
+            // Nothing tells a text that was whole from one that would have gone on.
+            What::Text { .. } => true,
             What::Call(call) => self
                 .form
                 .calls

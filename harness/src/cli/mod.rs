@@ -6,6 +6,7 @@ mod diff;
 mod exit;
 mod explain;
 mod keep;
+mod import;
 mod list;
 mod output;
 mod play;
@@ -49,6 +50,8 @@ enum Command {
     Redact(redact::RedactArguments),
     /// Play the agent of a recording to a client on stdin and stdout
     Play(play::PlayArguments),
+    /// Make a trace of a recording of another tool
+    Import(import::ImportArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -88,6 +91,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
         Command::Play(arguments) => play::main(&arguments).into(),
+        Command::Import(arguments) => import::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {

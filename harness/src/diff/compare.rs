@@ -455,12 +455,15 @@ impl<'c> Comparer<'c> {
         ) = (&one.what, &other.what)
             && cut
         {
-            let shorter = if one_text.len() <= other_text.len() {
-                one
+            let (shorter, on_left) = if one_text.len() <= other_text.len() {
+                (one, true)
             } else {
-                other
+                (other, false)
             };
-            if shorter.late && self.binding.one_begins_other(one_text, other_text) {
+            if shorter.late
+                && !self.goes_on(pairing, index, on_left)
+                && self.binding.one_begins_other(one_text, other_text)
+            {
                 return;
             }
         }
@@ -475,6 +478,20 @@ impl<'c> Comparer<'c> {
         for leaf in leaves {
             self.leaf(pairing, index, (left, one), (right, other), leaf);
         }
+    }
+
+    /// Whether another text of the same turn follows on one side, so that the one at this step was not cut.
+    fn goes_on(&self, pairing: &Pairing<'c>, index: usize, on_left: bool) -> bool {
+        let Some(Step::Both(left, right)) = pairing.steps.get(index) else {
+            return false;
+        };
+        let at = if on_left { *left } else { *right };
+        let (this, next) = (
+            self.item(pairing, at, on_left),
+            self.item(pairing, at + 1, on_left),
+        );
+        matches!((this, next), (Some(this), Some(next))
+            if this.turn == next.turn && matches!(next.what, What::Text { .. }))
     }
 
     /// Two calls by their states.

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::super::output::say;
+use crate::import::{Look, recognise};
 use crate::report::plain;
 use crate::trace::{OpenError, TraceReader};
 
@@ -100,12 +101,23 @@ pub(in crate::cli) fn open(path: &Path) -> Result<Source, String> {
 }
 
 fn no_recording(path: &Path, error: &OpenError) -> String {
+    let looks = || {
+        let mut file = BufReader::new(File::open(path).ok()?);
+        recognise(&mut file).ok()?
+    };
+    let name = path.display().to_string();
     let hint = match error {
-        OpenError::NoHeader { .. } => format!(
-            "; a recording of another tool is made one by `harness import --from raw {} -o OUT` \
-             (or `--from conductor`, `--from acp-devtools`)",
-            shell_words::quote(&path.display().to_string())
-        ),
+        OpenError::NoHeader { .. } => match looks() {
+            Some(Look::Other(format)) => format!(
+                "; it looks like a recording of another kind: `harness import --from {} {} -o OUT` makes a trace of it",
+                format.as_str(),
+                shell_words::quote(&name)
+            ),
+            Some(Look::Trace) => {
+                "; further down it looks like a trace: are lines missing at its start?".to_owned()
+            }
+            None => "; `harness import` makes traces of the recordings of other tools".to_owned(),
+        },
         OpenError::Read(_) | OpenError::TooNew(_) => String::new(),
     };
     plain(&format!(
