@@ -34,6 +34,8 @@ pub struct Conversation {
     pub end: End,
     /// The last event at which the model refused a request (a status of 400 or more) or broke off its reply.
     pub model_failed: Option<u64>,
+    /// Whether any exchange with the model is in the trace.
+    pub model_seen: bool,
     /// The last line of the agent that may have held messages and could not be read as one: a batch, two messages on one
     /// line, a message cut or spread over lines, text that is no UTF-8, a message behind other
     /// text. An answer that seems to be missing may stand there.

@@ -309,6 +309,11 @@ impl Prompts {
                 out.pass("PROMPT-05");
             } else if model_failed(moment, turn) {
                 out.inconclusive("PROMPT-05", "the model failed during the turn");
+            } else if moment.talk.model_is_unknown() {
+                out.inconclusive(
+                    "PROMPT-05",
+                    "a turn had no output, and the recording does not tell whether the model had any",
+                );
             } else {
                 out.fail(
                     "PROMPT-05",
@@ -430,6 +435,8 @@ fn failed(
         "a credential or a quota seems to be missing"
     } else if model_failed(moment, turn) {
         "the model failed during the turn"
+    } else if moment.talk.model_is_unknown() {
+        "the recording does not tell whether the model failed"
     } else if moment.talk.end.by_client() {
         "the agent was being ended"
     } else if session.origin == Origin::Before {

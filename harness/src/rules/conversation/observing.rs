@@ -38,6 +38,7 @@ impl Conversation {
                 self.end.exit.get_or_insert(*exit);
             }
             (Body::Model(exchange), _) => {
+                self.model_seen = true;
                 if matches!(
                     exchange.part,
                     ExchangePart::Status(400..)
@@ -58,6 +59,9 @@ impl Conversation {
                 && (oddity.may_hold_messages() || after_other_text(event, oddity))
             {
                 self.unread = Some(index);
+            }
+            if matches!(event.body, Body::Line { .. }) {
+                self.notice_line(event.from);
             }
             return Change::default();
         };

@@ -42,6 +42,8 @@ pub(super) struct Presence {
     start: Option<Start>,
     client: bool,
     agent: bool,
+    /// Whether the client wrote a line that is no message.
+    client_line: bool,
     /// How many lines could not be read.
     lines: u64,
     /// The version that messages tell of where the handshake is not in the recording.
@@ -100,7 +102,7 @@ impl Conversation {
             Party::Agent => {
                 self.presence.agent = true;
                 let goes_on = message.is_response() || message.session().is_some();
-                if !self.presence.client && goes_on {
+                if !self.presence.client && !self.presence.client_line && goes_on {
                     self.begins_late(Start::AgentGoesOn);
                 }
                 if self.handshake.is_none() && !self.whole {
@@ -109,6 +111,17 @@ impl Conversation {
             }
             _ => {}
         }
+    }
+
+    /// Takes note of a line that is no message: an answer of the agent may be to it.
+    pub(super) fn notice_line(&mut self, from: Party) {
+        self.presence.client_line |= from == Party::Client;
+    }
+
+    /// Whether nobody can tell what the model did: a recorder stands between client and agent and does not see it. An
+    /// agent that was run on purpose is known to have a model that works.
+    pub(in crate::rules) fn model_is_unknown(&self) -> bool {
+        self.presence.detects && !self.model_seen
     }
 
     fn begins_late(&mut self, how: Start) {
@@ -138,6 +151,27 @@ impl Conversation {
         };
         if is_v2 && self.presence.hinted.is_none() {
             self.presence.hinted = Some(2);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::Judge;
+    use crate::rules::talking::events;
+
+    #[test]
+    fn an_answer_to_a_line_that_is_no_message_shows_no_missing_start() {
+        let answer = r#"< {"id":null,"error":{"code":-32700,"message":"Parse error"}}"#;
+        for (lines, late) in [
+            (answer.to_owned(), true),
+            (format!("> oops\n{answer}"), false),
+        ] {
+            let mut judge = Judge::of_recording(true);
+            for event in &events(&lines) {
+                judge.see(event);
+            }
+            assert_eq!(judge.talk().missing().start.is_some(), late, "{lines}");
         }
     }
 }
