@@ -9,11 +9,12 @@ mod keep;
 mod import;
 mod list;
 mod output;
+mod play;
 mod record;
-mod replay;
-mod reports;
 mod redact;
 mod redaction;
+mod replay;
+mod reports;
 mod run;
 mod tables;
 mod value;
@@ -47,6 +48,8 @@ enum Command {
     Replay(Box<replay::ReplayArguments>),
     /// Replace secrets in a recording that exists
     Redact(redact::RedactArguments),
+    /// Play the agent of a recording to a client on stdin and stdout
+    Play(play::PlayArguments),
     /// Make a trace of a recording of another tool
     Import(import::ImportArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
@@ -87,6 +90,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
+        Command::Play(arguments) => play::main(&arguments).into(),
         Command::Import(arguments) => import::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),

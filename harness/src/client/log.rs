@@ -21,12 +21,17 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn new(began: Instant, trace: TraceFile) -> Self {
+        Self::judged_by(Judge::new(true), began, trace)
+    }
+
+    /// The same with a judge of the caller's.
+    pub(crate) fn judged_by(judge: Judge, began: Instant, trace: TraceFile) -> Self {
         Self {
             began,
             last_at: 0.0,
             trace: Some(trace),
             fault: None,
-            judge: Judge::new(true),
+            judge,
         }
     }
 

@@ -4,20 +4,11 @@ use std::collections::HashSet;
 
 use super::incident::{Incident, listed, named};
 use super::plan::{Plan, Step};
-use crate::canon::{Unmatched, Volatility};
-use crate::diff::{Change, Class, Difference, diff};
+use crate::canon::Volatility;
+use crate::diff::{Change, Class, Comparison, Difference, diff};
 use crate::spec::Side;
 use crate::trace::{Body, Event, Party, Recording};
 use crate::wire::Kind;
-
-/// A recording and a live trace compared.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Compared {
-    /// What differs, in the order of the recording.
-    pub(crate) differences: Vec<Difference>,
-    /// The volatility entries that matched nothing.
-    pub(crate) unmatched: Vec<Unmatched>,
-}
 
 /// What was played, as it is compared.
 pub(crate) struct Live<'a> {
@@ -33,7 +24,11 @@ pub(crate) struct Live<'a> {
 
 /// Compares a recording with what was played of it. What the harness sent itself is no difference, and one cause is told
 /// once.
-pub(crate) fn compared(recording: &Recording, live: &Live<'_>, volatile: &Volatility) -> Compared {
+pub(crate) fn compared(
+    recording: &Recording,
+    live: &Live<'_>,
+    volatile: &Volatility,
+) -> Comparison {
     let (right, places) = without(live.trace, live.put_in);
     let comparison = diff(recording, &right, volatile);
     let told = Told::by(live, recording);
@@ -68,7 +63,11 @@ pub(crate) fn compared(recording: &Recording, live: &Live<'_>, volatile: &Volati
     let mut differences: Vec<Difference> = comparison
         .differences
         .into_iter()
-        .filter(|difference| !difference.requirements.is_empty() || !of_ours(difference))
+        .filter(|difference| {
+            // What the harness sends for an agent may break a rule: it was recorded so, or it is a refusal.
+            let judged = live.plan.side == Side::Client && !difference.requirements.is_empty();
+            judged || !of_ours(difference)
+        })
         .filter(|difference| !told.covers(difference) && !is_our_end(difference))
         .map(|mut difference| {
             let place = |event: u64| {
@@ -85,9 +84,10 @@ pub(crate) fn compared(recording: &Recording, live: &Live<'_>, volatile: &Volati
             .filter_map(|incident| of_incident(live.plan, incident)),
     );
     differences.sort_by_key(|difference| difference.left_event.unwrap_or(u64::MAX));
-    Compared {
+    Comparison {
         differences,
         unmatched: comparison.unmatched,
+        omitted: comparison.omitted,
     }
 }
 

@@ -11,10 +11,10 @@ use super::bindings::Bindings;
 use super::engine::{Engine, Output, Waiting};
 use super::incident::Incident;
 use super::plan::{Folder, FolderPlace, Plan, Unplayable};
-use crate::agent::{AgentProcess, Ending, Patience, Place, RunFolder, StartError};
+use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Log, Outgoing, PermissionChoice, Reply, SessionFiles, Unsent};
 use crate::model::{ModelServer, Recorded};
-use crate::rules::{Conversation, Judgement};
+use crate::rules::{Conversation, Judge, Judgement};
 use crate::scenario::{self, Setup};
 use crate::spec::Side;
 use crate::trace::{Body, Event, Exit, Observed, Party, Recording};
@@ -28,6 +28,8 @@ const HAND_OVER_AGAIN: Duration = Duration::from_millis(10);
 const QUIET: Duration = Duration::from_millis(300);
 /// The shortest patience with an agent that has been given up before and was silent since.
 const LEAST_PATIENCE: Duration = Duration::from_millis(200);
+/// An answer that no rule demands is waited for no longer than this.
+const STRAY: Duration = Duration::from_secs(2);
 /// Whatever an agent does meanwhile: one thing is waited for at most so many times the patience.
 const MOST_PATIENCE: u32 = 10;
 
@@ -42,8 +44,6 @@ pub(crate) struct Replayed {
     pub(crate) judgement: Judgement,
     /// The conversation at its end.
     pub(crate) talk: Conversation,
-    /// How the process ended; `None` where it did not start.
-    pub(crate) ending: Option<Ending>,
     /// The plan that was played.
     pub(crate) plan: Plan,
     /// What went otherwise in ways that no comparison tells.
@@ -118,7 +118,7 @@ pub(crate) async fn replay(
         agent,
         seen,
         model,
-        log: Log::new(began, file),
+        log: Log::judged_by(Judge::of_recording(true), began, file),
         unsent: Unsent::default(),
         answers: Answers::new(files),
         put_in: Vec::new(),
@@ -193,6 +193,7 @@ impl Driver {
             let deadline = match self.engine.waiting() {
                 Waiting::Nothing => return Ok(()),
                 Waiting::Rest => since + self.quiet,
+                Waiting::Stray => since + self.patience.min(STRAY),
                 Waiting::Peer => {
                     let patience = if self.engine.awaits_initialize() {
                         self.startup
@@ -443,7 +444,7 @@ impl Driver {
             began,
             ..
         } = self;
-        let ending = agent
+        agent
             .end_draining(Patience::default(), &mut seen, |observed| {
                 let at = observed.at.saturating_duration_since(began).as_secs_f64();
                 live.events
@@ -459,7 +460,6 @@ impl Driver {
             live,
             judgement,
             talk,
-            ending: Some(ending),
             plan,
             incidents,
             notes,

@@ -49,6 +49,8 @@ pub(crate) enum Waiting {
     Nothing,
     /// For the other side.
     Peer,
+    /// Only for answers to nothing, which an agent need not give.
+    Stray,
     /// Only for what the recording shows without waiting for it.
     Rest,
 }
@@ -99,7 +101,10 @@ pub(crate) struct Engine {
     /// The last answer about a terminal, by method and terminal, for one that is asked once more.
     answered: HashMap<(String, String), usize>,
     notices: HashMap<(String, Option<String>), VecDeque<usize>>,
-    matched: usize,
+    /// How many answers to nothing have come.
+    strays: usize,
+    /// Whether a request must say what the recorded one says.
+    strict: bool,
     /// What went otherwise.
     pub(crate) incidents: Vec<Incident>,
     /// What is to be known, a sentence each.
@@ -173,7 +178,8 @@ impl Engine {
             unsent: HashMap::new(),
             answered: HashMap::new(),
             notices,
-            matched: 0,
+            strays: 0,
+            strict: false,
             incidents: Vec::new(),
         }
     }
@@ -181,6 +187,26 @@ impl Engine {
     /// The plan.
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// From now on a request must say what the recorded one says to be taken for it.
+    pub(crate) fn be_strict(&mut self) {
+        self.strict = true;
+    }
+
+    /// What the last request of a method was answered in the recording, if that was a result.
+    pub(crate) fn recorded_result(&self, method: &str) -> Option<Value> {
+        let asks = self.plan.asks.iter().rev();
+        let answer = |ask: &super::plan::Ask| {
+            let step = self.plan.steps.get(ask.answer?)?;
+            let Act::Send { bytes, .. } = &step.act else {
+                return None;
+            };
+            let answer: Value = serde_json::from_slice(bytes).ok()?;
+            answer.get("result").cloned()
+        };
+        asks.filter(|ask| ask.method == method && method != "session/prompt")
+            .find_map(answer)
     }
 
     /// What goes out next; `None` where something must happen before.
@@ -199,8 +225,14 @@ impl Engine {
         let Some(first) = self.waiting.first() else {
             return Waiting::Nothing;
         };
-        if self.open_causes(*first).iter().all(is_rest) {
+        let open = self.open_causes(*first);
+        if open.iter().all(is_rest) {
             Waiting::Rest
+        } else if open
+            .iter()
+            .all(|cause| is_rest(cause) || matches!(cause, Cause::Strayed(_)))
+        {
+            Waiting::Stray
         } else {
             Waiting::Peer
         }
@@ -365,11 +397,6 @@ impl Engine {
         }
     }
 
-    /// How many requests of the other side found their recorded counterpart.
-    pub(crate) fn matched(&self) -> usize {
-        self.matched
-    }
-
     /// The session as recorded that a live one stands for.
     pub(crate) fn recorded_session(&self, live: &str) -> Option<String> {
         let live = Value::from(live);
@@ -504,6 +531,7 @@ impl Engine {
             method,
             session,
         };
+        let live = self.of_earlier_session(live);
         let Some(ask) = self.counterpart(&live) else {
             return self.unknown(message, &live, event);
         };
@@ -512,17 +540,59 @@ impl Engine {
         if let Some(recorded) = recorded {
             let sessions = (live.session.as_deref(), live_session.as_deref());
             self.bind_all(sessions, &recorded, &params);
+            if self.plan.side == Side::Agent {
+                self.bind_opening(sessions, &recorded, &params);
+            }
         }
         if let Some(state) = self.asks.get_mut(ask) {
             state.live = Some(Asked { id, params });
             state.over = true;
         }
-        self.matched += 1;
         self.meet(Cause::Asked(ask));
         // It had been given up, and here it is after all.
         let late = self.plan.asks.get(ask).and_then(|ask| ask.answer);
         if let Some(answer) = late.filter(|step| self.states.get(*step) == Some(&State::Dropped)) {
             self.ready.insert(answer);
+        }
+    }
+
+    /// A client that opens a session of an earlier time has its own name for it.
+    fn of_earlier_session(&self, live: LiveAsk) -> LiveAsk {
+        let opens = matches!(live.method.as_str(), "session/load" | "session/resume");
+        if self.plan.side == Side::Client || !opens {
+            return live;
+        }
+        let mut waiting = self.plan.asks.iter().enumerate().filter(|(number, ask)| {
+            let open = self.asks.get(*number).is_some_and(|it| it.live.is_none());
+            open && ask.method == live.method
+        });
+        let session = match waiting.clone().find(|(_, ask)| ask.session == live.session) {
+            Some((_, ask)) => ask.session.clone(),
+            None => waiting.next().and_then(|(_, ask)| ask.session.clone()),
+        };
+        LiveAsk {
+            session: session.or(live.session),
+            ..live
+        }
+    }
+
+    /// Binds what a client names when it opens a session: its folder, and a session of an earlier time.
+    fn bind_opening(
+        &mut self,
+        sessions: (Option<&str>, Option<&str>),
+        recorded: &Value,
+        live: &Value,
+    ) {
+        let text = |params: &Value| params.get("cwd").and_then(Value::as_str).map(str::to_owned);
+        if let (Some(recorded), Some(live)) = (text(recorded), text(live)) {
+            self.bindings.bind_folder(&recorded, &live);
+        }
+        if let (Some(recorded), Some(live)) = sessions
+            && !self.plan.sessions.iter().any(|minted| minted == recorded)
+        {
+            let (recorded, live) = (Value::from(recorded), Value::from(live));
+            self.bindings
+                .bind(Identifier::Session, (None, None), &recorded, &live);
         }
     }
 
@@ -556,7 +626,8 @@ impl Engine {
             .take_while(|ask| self.plan.asks.get(*ask).is_some_and(|ask| gone(ask.behind)));
         let candidates = during
             .chain(loose)
-            .filter_map(|ask| Some((ask, self.plan.asks.get(ask)?)));
+            .filter_map(|ask| Some((ask, self.plan.asks.get(ask)?)))
+            .filter(|(_, ask)| !self.strict || fit::says_the_same(ask, live));
         let best = fit::best(candidates, live)?;
         if let Some(queue) = self.loose.get_mut(&key) {
             queue.retain(|ask| *ask != best);
@@ -604,7 +675,9 @@ impl Engine {
             .cloned();
         let step = known.and_then(|id| self.open.get_mut(&id)?.pop_front());
         let Some(step) = step else {
-            return self.count("an answer to nothing".to_owned());
+            self.meet(Cause::Strayed(self.strays));
+            self.strays += 1;
+            return;
         };
         let Some(request) = self.plan.steps.get(step).and_then(|it| it.request.clone()) else {
             return;
@@ -800,7 +873,10 @@ impl Engine {
         if !self.met.insert(cause) {
             return;
         }
-        if matches!(cause, Cause::Replied(_) | Cause::Asked(_)) {
+        if matches!(
+            cause,
+            Cause::Replied(_) | Cause::Asked(_) | Cause::Strayed(_)
+        ) {
             self.came.clear();
         }
         for step in self.waiters.remove(&cause).into_iter().flatten() {
@@ -858,6 +934,10 @@ impl Engine {
                     Some(notice.event),
                     notice.session.clone(),
                 ))
+            }
+            Cause::Strayed(stray) => {
+                let event = self.plan.strays.get(stray).copied();
+                Some(("an answer to no request".to_owned(), event, None))
             }
             Cause::Gone(_) | Cause::Settled(_) => None,
         }

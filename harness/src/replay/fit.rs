@@ -30,6 +30,25 @@ const ACTED_ON: [&str; 12] = [
     "query",
 ];
 
+/// The members that say what a client wants, by method.
+const WANTED: [(&str, &str); 5] = [
+    ("authenticate", "methodId"),
+    ("session/prompt", "prompt"),
+    ("session/set_config_option", "configId"),
+    ("session/set_config_option", "value"),
+    ("session/set_mode", "modeId"),
+];
+
+/// Whether a live request wants the same as a recorded one.
+pub(super) fn says_the_same(ask: &Ask, live: &LiveAsk) -> bool {
+    let nothing = Value::Null;
+    let wanted = |params: &Value, member: &str| bare(params.get(member).unwrap_or(&nothing));
+    WANTED
+        .iter()
+        .filter(|(method, _)| *method == ask.method)
+        .all(|(_, member)| wanted(&ask.params, member) == wanted(&live.params, member))
+}
+
 /// A live request, in the terms of the recording.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LiveAsk {

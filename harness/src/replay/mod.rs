@@ -15,11 +15,13 @@ mod fit;
 mod incident;
 mod places;
 mod plan;
+mod player;
 mod trust;
 mod turn;
 
-pub(crate) use compare::{Compared, Live, compared};
+pub(crate) use compare::{Live, compared};
 pub(crate) use driver::{Replayed, Trouble, replay};
 pub(crate) use incident::Incident;
 pub(crate) use plan::playable;
+pub(crate) use player::play;
 pub(crate) use trust::commands;

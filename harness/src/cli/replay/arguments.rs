@@ -43,8 +43,10 @@ pub(crate) struct ReplayArguments {
     #[command(flatten)]
     pub(super) agent: AgentArguments,
 
-    /// From which class of differences on the exit code is 1: `timing`, `text`, `behaviour` or `breaking`
-    #[arg(long, value_name = "CLASS", default_value = "behaviour", value_parser = class, help_heading = REPLAY)]
+    /// From which class on differences are shown and count for the exit code
+    ///
+    /// The classes are those of `harness diff`.
+    #[arg(long, value_name = "CLASS", value_enum, default_value_t = Class::Behaviour, help_heading = REPLAY)]
     pub(super) level: Class,
 
     /// Let the agent run what the recording makes it run
@@ -85,7 +87,7 @@ pub(crate) struct ReplayArguments {
     #[arg(short, long, conflicts_with = "verbose", help_heading = OUTPUT)]
     pub(super) quiet: bool,
 
-    /// Show what was judged, and differences below --level in full
+    /// Show every difference with whole values, and what was judged
     #[arg(short, long, help_heading = OUTPUT)]
     pub(super) verbose: bool,
 
@@ -104,17 +106,6 @@ impl ReplayArguments {
             reports: &self.output.report,
         }
     }
-}
-
-/// A class of differences.
-fn class(text: &str) -> Result<Class, String> {
-    Class::ALL
-        .into_iter()
-        .find(|class| class.as_str() == text)
-        .ok_or_else(|| {
-            let names = Class::ALL.map(Class::as_str);
-            format!("expected one of {}", names.join(", "))
-        })
 }
 
 /// How often a recording is replayed.

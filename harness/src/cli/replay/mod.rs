@@ -3,7 +3,7 @@
 mod arguments;
 mod play;
 mod show;
-mod sources;
+pub(super) mod sources;
 
 use super::Exit;
 use super::agent::Prepared;

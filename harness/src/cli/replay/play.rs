@@ -38,6 +38,8 @@ pub(super) struct Played {
     pub(super) runs: Vec<Replay>,
     /// The differences of all of them, each once, in the order of the recording.
     pub(super) differences: Vec<Seen>,
+    /// How many further differences there are that are not listed.
+    pub(super) omitted: usize,
     /// What is to be known, a sentence each.
     pub(super) notes: Vec<String>,
     /// Volatility entries that matched nothing in any of them.
@@ -96,6 +98,7 @@ async fn one(source: &Source, name: &str, setup: &Setup, repeat: usize) -> Playe
     let mut played = Played {
         runs: Vec::new(),
         differences: Vec::new(),
+        omitted: 0,
         notes: Vec::new(),
         unmatched: Vec::new(),
     };
@@ -149,6 +152,7 @@ fn taken(
     if no_agent.is_none() {
         let compared = compared(&source.recording, &live, &source.volatile);
         differences = compared.differences;
+        played.omitted = played.omitted.max(compared.omitted);
         if first {
             played.unmatched = compared.unmatched;
         } else {

@@ -10,7 +10,8 @@ use super::super::value::Target;
 use super::ReplayArguments;
 use super::play::{Played, Seen};
 use super::sources::Source;
-use crate::report::{self, Detail, Paint, Run, plain};
+use crate::diff::Comparison;
+use crate::report::{self, Detail, Paint, Run, Showing, plain};
 
 /// Shows the reports.
 ///
@@ -73,52 +74,45 @@ fn of_one(
         text.push_str(words);
         text.push('\n');
     };
-    let count = played
-        .differences
-        .iter()
-        .filter(|seen| seen.difference.class >= arguments.level)
-        .count();
-    let below = played.differences.len() - count;
-    let below = match below {
-        0 => String::new(),
-        below => format!(", {below} below the level"),
-    };
-    let head = match count {
-        0 => format!("{}{below}", paint.good("no difference")),
-        1 => format!("{}{below}", paint.bad("1 difference")),
-        count => format!("{}{below}", paint.bad(&format!("{count} differences"))),
-    };
-    if played.runs.iter().all(|run| run.no_agent.is_none()) {
-        line(
-            0,
-            &format!("{}: {head}", plain(&source.path.display().to_string())),
-        );
+    let path = plain(&source.path.display().to_string());
+    if played.runs.iter().any(|run| run.no_agent.is_some()) {
+        line(0, &format!("{path}: not replayed"));
+        return;
     }
     let runs = played.runs.len();
+    let mut comparison = Comparison::default();
     for seen in &played.differences {
-        let difference = &seen.difference;
-        if difference.class < arguments.level && !arguments.verbose {
-            continue;
+        let mut difference = seen.difference.clone();
+        difference.message.push_str(&frequency(seen, runs));
+        comparison.differences.push(difference);
+    }
+    comparison.omitted = played.omitted;
+    let count = comparison.at_least(arguments.level);
+    let counts = report::counts(&comparison, arguments.level);
+    let counts = if count == 0 {
+        paint.good(&counts)
+    } else {
+        paint.bad(&counts)
+    };
+    line(0, &format!("{}: {counts}", paint.strong(&path)));
+    if count > 0 {
+        let showing = Showing {
+            level: arguments.level,
+            all: arguments.verbose,
+            paint,
+        };
+        let all = report::differences(&comparison, showing);
+        // The line that counts them stands above.
+        let all = all.trim_end().rsplit_once('\n').map_or("", |(all, _)| all);
+        line(0, "");
+        for words in all.trim_end().lines() {
+            line(if words.is_empty() { 0 } else { 2 }, words);
         }
-        let often = frequency(seen, runs);
-        line(
-            2,
-            &format!(
-                "{} {}{often}: {}",
-                paint.strong(difference.class.as_str()),
-                plain(&difference.place),
-                plain(&difference.message)
-            ),
-        );
-        for (name, value) in [("recorded", &difference.left), ("now", &difference.right)] {
-            if let Some(value) = value {
-                line(4, &format!("{name:<8}  {}", plain(value)));
-            }
-        }
+        line(0, "");
     }
     if !arguments.quiet {
         for note in &played.notes {
-            line(2, &format!("{} {}", paint.faint("note"), plain(note)));
+            line(2, &format!("{}  {}", paint.faint("note "), plain(note)));
         }
         for run in &played.runs {
             if let Some(trace) = &run.trace {
@@ -126,8 +120,8 @@ fn of_one(
                 line(2, &format!("{}  {path}", paint.faint("trace")));
             }
         }
+        line(0, "");
     }
-    text.push('\n');
 }
 
 fn frequency(seen: &Seen, runs: usize) -> String {

@@ -19,13 +19,13 @@ const LISTED: usize = 40;
 const SHOWN: usize = 200;
 
 /// A recording that can be replayed.
-pub(super) struct Source {
+pub(in crate::cli) struct Source {
     /// The file.
     pub(super) path: PathBuf,
     /// What is in it.
-    pub(super) recording: Recording,
+    pub(in crate::cli) recording: Recording,
     /// What may differ in it.
-    pub(super) volatile: Volatility,
+    pub(in crate::cli) volatile: Volatility,
 }
 
 /// Reads the recordings that the words of the command line mean.
@@ -48,7 +48,11 @@ pub(super) fn read(words: &[PathBuf], side: Side) -> Result<Vec<Source>, Vec<Str
     }
 }
 
-fn source(path: PathBuf, side: Side) -> Result<Source, String> {
+/// Reads one recording.
+///
+/// # Errors
+/// A sentence on why it cannot be played.
+pub(in crate::cli) fn source(path: PathBuf, side: Side) -> Result<Source, String> {
     let recording = Recording::read(&path).map_err(|error| error.to_string())?;
     for damage in &recording.damage {
         say(format_args!(

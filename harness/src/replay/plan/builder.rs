@@ -86,6 +86,7 @@ impl Builder {
                 steps: Vec::new(),
                 asks: Vec::new(),
                 points: Vec::new(),
+                strays: Vec::new(),
                 notices: Vec::new(),
                 rests: Vec::new(),
                 end: Vec::new(),
@@ -375,7 +376,11 @@ impl Builder {
 
     fn reply(&mut self, index: usize, id: &Id, message: &Message) {
         let Some(step) = self.open_own.get_mut(id).and_then(VecDeque::pop_front) else {
-            return self.came("an answer to nothing".to_owned());
+            if self.is_replay() {
+                self.happened(&None, Cause::Strayed(self.plan.strays.len()));
+                self.plan.strays.push(index);
+            }
+            return;
         };
         let Some(asked) = self.plan.steps.get_mut(step) else {
             return;

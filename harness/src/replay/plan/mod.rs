@@ -29,6 +29,8 @@ pub(crate) enum Cause {
     Asked(usize),
     /// The turn of [`Plan::points`] has come this far.
     Reached(usize),
+    /// So many answers to nothing have come: to a line that is no message, or a second one.
+    Strayed(usize),
     /// The other side has cancelled as in [`Plan::notices`].
     Noticed(usize),
     /// What the recording shows before this step without being waited for has come.
@@ -146,6 +148,8 @@ pub(crate) struct Plan {
     pub(crate) asks: Vec<Ask>,
     /// Places of turns.
     pub(crate) points: Vec<TurnPoint>,
+    /// Where answers to nothing stand in the recording.
+    pub(crate) strays: Vec<usize>,
     /// Cancels of the other side.
     pub(crate) notices: Vec<Notice>,
     /// What is let come before a step, by [`Cause::Settled`].
