@@ -15,15 +15,8 @@ const REMEMBERED: usize = 10_000;
 /// Members whose content may be anything, as far as the schema goes.
 const FREE: [&str; 3] = ["_meta", "rawInput", "rawOutput"];
 
-/// Keywords of a schema that look at the text of a string.
-const OF_TEXT: [&str; 6] = [
-    "const",
-    "enum",
-    "format",
-    "pattern",
-    "minLength",
-    "maxLength",
-];
+/// Keywords of a schema that look at the text of a string, beyond whether it is empty.
+const OF_TEXT: [&str; 5] = ["const", "enum", "format", "pattern", "maxLength"];
 
 /// The forms that were found to be valid.
 #[derive(Debug, Default)]
@@ -63,7 +56,7 @@ fn hash(value: &Value, name: &str, hasher: &mut impl Hasher) {
             number.hash(hasher);
         }
         Value::String(text) => {
-            hasher.write_u8(3);
+            hasher.write_u8(if text.is_empty() { 6 } else { 3 });
             if is_looked_at(name) {
                 text.hash(hasher);
             }
@@ -140,7 +133,9 @@ fn looks<'a>(schema: &'a Schema, content: &'a Value, on_the_way: &mut Vec<&'a st
     let Some(members) = content.as_object() else {
         return false;
     };
-    if OF_TEXT.iter().any(|keyword| members.contains_key(*keyword)) && !is_of_numbers(members) {
+    let length = members.get("minLength").and_then(Value::as_u64);
+    let at_text = OF_TEXT.iter().any(|keyword| members.contains_key(*keyword));
+    if (at_text || length.is_some_and(|least| least > 1)) && !is_of_numbers(members) {
         return true;
     }
     if let Some(name) = members
@@ -187,7 +182,7 @@ mod tests {
             "status",
             "kind",
             "stopReason",
-            "role",
+            "audience",
             "priority",
         ] {
             assert!(is_looked_at(name), "{name}");

@@ -36,6 +36,12 @@ impl Conversation {
             (Body::Signal(_), _) => {
                 self.end.signalled.get_or_insert(index);
             }
+            // A recorder saw that the client reads no longer: what the agent does then is the client's doing.
+            (Body::Other(value), Party::Harness)
+                if value.get("closed").and_then(Value::as_str) == Some("client") =>
+            {
+                self.end.stdin_closed.get_or_insert(index);
+            }
             (Body::Exit(exit), _) => {
                 self.end.exited.get_or_insert(index);
                 self.end.exit.get_or_insert(*exit);
