@@ -25,6 +25,8 @@ pub struct Checked {
     pub damaged: u64,
     /// The number of the last line, where it breaks off: the recorder was stopped while it wrote it.
     pub cut: Option<u64>,
+    /// Why the recorder stopped before the agent did, where it says so.
+    pub stopped: Option<String>,
     /// Whether the end of the agent, or of its stdout, is in it.
     pub ended: bool,
     /// The seconds that it spans.
@@ -48,6 +50,7 @@ pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
     let mut damage: Vec<Damage> = Vec::new();
     let mut cut = None;
     let mut ended = false;
+    let mut stopped = None;
     let mut span = Span::default();
     while let Some(next) = reader.next_event()? {
         match next {
@@ -55,6 +58,7 @@ pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
                 lines.event(events, reader.line());
                 span.take(&event);
                 ended |= is_end(&event);
+                stopped = stopped.or_else(|| why_stopped(&event));
                 judge.see(&event);
                 events += 1;
             }
@@ -78,6 +82,7 @@ pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
         damage,
         damaged,
         cut,
+        stopped,
         ended,
         seconds: span.seconds(),
         missing: talk.missing(),
@@ -91,6 +96,16 @@ fn is_end(event: &Event) -> bool {
         (&event.body, event.from),
         (Body::Exit(_), _) | (Body::Eof, Party::Agent)
     )
+}
+
+/// What a recorder says that could not go on.
+fn why_stopped(event: &Event) -> Option<String> {
+    match &event.body {
+        Body::Other(value) if event.from == Party::Harness => {
+            value.get("ended")?.as_str().map(str::to_owned)
+        }
+        _ => None,
+    }
 }
 
 /// The first and the last time that events tell, in whatever order they come.

@@ -95,6 +95,7 @@ impl Journal {
                 let (own, rest) = bytes.split_at_checked(length).unwrap_or((bytes, b""));
                 bytes = rest;
                 lines.take(*entry, own, |event| out.append(event))?;
+                queue.gets_on();
             }
             out.flush()?;
         }

@@ -9,6 +9,7 @@ use super::gap::Gap;
 use crate::spec::{Condition, Facts, Truth};
 use crate::wire::Id;
 
+mod answered;
 mod end;
 mod observing;
 mod open;
@@ -46,9 +47,10 @@ pub struct Conversation {
     /// The events of requests whose answer came under an id of another type, such as `"1"` for `1` (JSONRPC-03).
     pub misaddressed: HashSet<u64>,
     open: [HashMap<Id, VecDeque<Open>>; 2],
-    answered: HashMap<Id, u64>,
+    answered: answered::Answered,
     sessions: HashMap<String, Session>,
     session_members: Vec<String>,
+    agreed: u64,
     presence: presence::Presence,
 }
 
@@ -180,6 +182,11 @@ impl Conversation {
                         .is_none_or(|version| version == 1)
             }
         }
+    }
+
+    /// Changes whenever something does that conditions of the catalogue depend on.
+    pub(super) fn agreed(&self) -> u64 {
+        self.agreed
     }
 
     /// Whether something is missing in the recording after this event.
