@@ -223,6 +223,27 @@ fn a_client_that_reads_no_more_is_seen_by_the_agent() {
 }
 
 #[test]
+fn a_client_that_waits_for_the_exit_before_it_reads_gets_both() {
+    let recorder = Recorder::new();
+    let script = "trap 'exit 6' TERM; echo up; while :; do echo 0123456789012345678901234567890123456789; done";
+    let mut child = recorder.start(&[], &["sh", "-c", script]);
+    let mut output = child.stdout.take().unwrap();
+    let mut line = [0; 3];
+    output.read_exact(&mut line).unwrap();
+    send(&child, Signal::SIGTERM);
+    // What the agent wrote fills all pipes by now, or will.
+    let code = child.wait().unwrap().code();
+    let mut rest = String::new();
+    output.read_to_string(&mut rest).unwrap();
+    assert_eq!(code, Some(6));
+    // The last line may have been cut by the signal.
+    let lines: Vec<&str> = rest.lines().collect();
+    let whole = "0123456789012345678901234567890123456789";
+    assert!(lines.iter().rev().skip(1).all(|line| *line == whole));
+    assert_eq!(exit_of(&recorder.events()), Some(Exit::Code(6)));
+}
+
+#[test]
 fn what_the_agent_leaves_behind_is_served_after_its_exit() {
     let recorder = Recorder::new();
     let mut child = recorder.start(

@@ -30,8 +30,9 @@ fn sent(home: &str) -> String {
     format!("{new}\n{prompt}\n")
 }
 
-/// An agent that repeats what it was told, splits a secret over chunks, and writes one to stderr.
-fn agent() -> String {
+/// An agent that repeats what it was told, splits a secret over chunks, and writes one to stderr. It is a file, as the command
+/// of the agent is in the header of the recording.
+fn agent(recorder: &Recorder) -> String {
     let chunk = |text: &str| {
         json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s",
             "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}}})
@@ -72,11 +73,7 @@ fn assert_clean(text: &str) {
     ] {
         for part in secret.as_bytes().chunks(8).filter(|part| part.len() == 8) {
             let part = std::str::from_utf8(part).unwrap();
-            let is_public = ["sk-ant-a", "env valu", "headerva", "from-the"].contains(&part);
-            assert!(
-                is_public && !text.contains(secret) || !text.contains(part),
-                "{part} in {text}"
-            );
+            assert!(!text.contains(part), "{part} in {text}");
         }
     }
 }
@@ -85,7 +82,7 @@ fn assert_clean(text: &str) {
 fn no_secret_is_in_a_byte_of_the_file_and_the_client_sees_them_all() {
     let recorder = Recorder::new();
     let sent = sent(&home());
-    let (status, output) = recorder.talk(&[], &["sh", "-c", &agent()], sent.as_bytes());
+    let (status, output) = recorder.talk(&[], &["sh", &agent(&recorder)], sent.as_bytes());
     assert!(status.success());
     let passed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     for secret in [IN_PROMPT, "ghp_Chu", IN_ENV, IN_HEADER, ON_STDERR] {
@@ -108,20 +105,21 @@ fn no_secret_is_in_a_byte_of_the_file_and_the_client_sees_them_all() {
             )
         })
         .collect();
-    let number = |placeholder: &str| said.find(placeholder).is_some();
-    assert!(number("{secret-") && said.contains(" and "), "{said}");
-    assert!(!said.contains("Chunk"), "{said}");
+    let words: Vec<&str> = said.split(" and ").collect();
+    assert_eq!(words.len(), 4, "{said}");
+    assert!(
+        words.iter().all(|word| word.starts_with("{secret-")),
+        "{said}"
+    );
+    let env = format!(r#""name":"ANY","value":"{}""#, words[1]);
+    assert!(text.contains(&env), "{text}");
 }
 
 #[test]
 fn redacting_later_gives_the_same_as_redacting_while_recording() {
     let recorder = Recorder::new();
-    let script = agent();
-    recorder.talk(
-        &["--no-redact"],
-        &["sh", "-c", &script],
-        sent(&home()).as_bytes(),
-    );
+    let script = agent(&recorder);
+    recorder.talk(&["--no-redact"], &["sh", &script], sent(&home()).as_bytes());
     let raw = recorder.recording();
     assert!(!raw.header.redacted);
     let clean = recorder.folder.path().join("clean.jsonl");
@@ -145,7 +143,7 @@ fn redacting_later_gives_the_same_as_redacting_while_recording() {
 
     // The same conversation once more, redacted at once: the same lines, whatever came first of the two sides.
     let live = Recorder::new();
-    live.talk(&[], &["sh", "-c", &script], sent(&home()).as_bytes());
+    live.talk(&[], &["sh", &script], sent(&home()).as_bytes());
     let agent = |events: &[Event]| -> Vec<String> {
         events
             .iter()

@@ -40,6 +40,8 @@ pub(super) enum Seen {
     Closed(Stream),
     /// The stream was closed by the side that reads from it.
     Unread(Stream),
+    /// The agent has exited, and what is still in the stream is not recorded.
+    Left(Stream),
     /// A signal was passed on.
     Signal(i32),
     /// The agent exited.
@@ -157,6 +159,14 @@ impl Queue {
             state.waiting.bytes.extend_from_slice(bytes);
         }
         true
+    }
+
+    /// Puts an entry without bytes in its place at once. This is for what is rare: it heeds no bound.
+    pub(super) fn put_now(&self, at: Instant, seen: Seen) {
+        let mut state = self.lock();
+        if !state.refused && !state.closed {
+            state.waiting.entries.push(Entry { at, seen });
+        }
     }
 
     /// Wakes the writing side if it sleeps and there is something for it.

@@ -137,11 +137,11 @@ impl Redactor {
                 }
             }
             Body::Other(value) => {
-                if let Some(json) = self.json_text(value.to_string().as_bytes()) {
-                    if let Ok(changed) = serde_json::from_slice(&json) {
-                        *value = changed;
-                        event.redacted = true;
-                    }
+                if let Some(json) = self.json_text(value.to_string().as_bytes())
+                    && let Ok(changed) = serde_json::from_slice(&json)
+                {
+                    *value = changed;
+                    event.redacted = true;
                 }
             }
             Body::Model(Exchange {

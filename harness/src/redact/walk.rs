@@ -156,11 +156,13 @@ pub(super) fn leaves(json: &[u8], names: Names, out: &mut Vec<Leaf>) {
                 at += 1;
             }
             b'}' | b']' => {
-                if let Some(frame) = stack.pop() {
-                    if let Some(leaf) = frame.value.and_then(|index| out.get_mut(index)) {
-                        leaf.secret |= frame.is_pair;
-                        leaf.named |= frame.is_pair;
-                    }
+                let value = stack
+                    .pop()
+                    .filter(|frame| frame.is_pair)
+                    .and_then(|frame| frame.value);
+                if let Some(leaf) = value.and_then(|index| out.get_mut(index)) {
+                    leaf.secret = true;
+                    leaf.named = true;
                 }
                 at += 1;
             }
