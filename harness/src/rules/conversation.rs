@@ -35,6 +35,8 @@ pub struct Conversation {
     pub end: End,
     /// The last event at which the model refused a request (a status of 400 or more) or broke off its reply.
     pub model_failed: Option<u64>,
+    /// Whether exchanges with the model are recorded at all.
+    pub model_seen: bool,
     /// The last line of the agent that may have held messages and could not be read as one: a batch, two messages on one
     /// line, a message cut or spread over lines, text that is no UTF-8, a message behind other
     /// text. An answer that seems to be missing may stand there.
@@ -185,6 +187,11 @@ impl Conversation {
     /// Changes whenever something does that conditions of the catalogue depend on.
     pub(super) fn agreed(&self) -> u64 {
         self.agreed
+    }
+
+    /// Whether something is missing that is not only the start.
+    pub(super) fn lacks_lines(&self) -> bool {
+        self.hole.is_some_and(|hole| !self.begins_at(hole))
     }
 
     /// Whether something is missing in the recording after this event.

@@ -47,6 +47,7 @@ impl Conversation {
                 self.end.exit.get_or_insert(*exit);
             }
             (Body::Model(exchange), _) => {
+                self.model_seen = true;
                 if matches!(
                     exchange.part,
                     ExchangePart::Status(400..)

@@ -39,7 +39,11 @@ pub struct Missing {
 pub(super) struct Presence {
     /// Whether a missing start is to be found out from the messages.
     detects: bool,
+    /// The number of the first event of the conversation.
+    first: u64,
     start: Option<Start>,
+    /// What of the start was missing in an earlier conversation of the recording.
+    earlier: Option<Start>,
     client: bool,
     agent: bool,
     /// How many lines could not be read.
@@ -63,12 +67,32 @@ impl Conversation {
         talk
     }
 
+    /// Whether the event with this number is the first of the conversation.
+    pub(in crate::rules) fn begins_at(&self, event: u64) -> bool {
+        self.presence.first == event
+    }
+
+    /// Whether what the model did cannot be told: it is a recording from elsewhere, without the exchanges with the model.
+    pub fn model_is_out_of_sight(&self) -> bool {
+        self.presence.detects && !self.model_seen
+    }
+
     /// Something is missing before the event with this number: a line of the recording could not be read.
     pub(in crate::rules) fn skipped(&mut self, next: u64) {
         self.presence.lines += 1;
         self.whole = false;
         self.hole = Some(next);
         self.answered.clear();
+    }
+
+    /// Takes over what a conversation before this one in the same recording lacked; the next event has this number.
+    pub(in crate::rules) fn inherit(&mut self, before: Missing, next: u64) {
+        self.presence.lines = before.lines;
+        self.presence.earlier = before.start;
+        self.presence.first = next;
+        if !self.whole {
+            self.hole = Some(next);
+        }
     }
 
     /// What is not in the recording, as far as it was seen.
@@ -79,7 +103,7 @@ impl Conversation {
             None => presence.hinted,
         };
         Missing {
-            start: presence.start,
+            start: presence.start.or(presence.earlier),
             client: presence.agent && !presence.client,
             agent: presence.client && !presence.agent,
             handshake: (presence.agent || presence.client) && self.handshake.is_none(),
@@ -115,7 +139,7 @@ impl Conversation {
         if self.presence.detects && self.presence.start.is_none() {
             self.presence.start = Some(how);
             self.whole = false;
-            self.hole.get_or_insert(0);
+            self.hole.get_or_insert(self.presence.first);
         }
     }
 
