@@ -63,12 +63,24 @@ pub struct Handshake {
     pub params: Value,
     /// The agent's result.
     pub result: Value,
+    /// `protocolVersion` of the result.
+    version: Option<u64>,
 }
 
 impl Handshake {
+    fn new(event: u64, params: Value, result: Value) -> Self {
+        let version = result.get("protocolVersion").and_then(Value::as_u64);
+        Self {
+            event,
+            params,
+            result,
+            version,
+        }
+    }
+
     /// `protocolVersion` of the result.
     pub fn version(&self) -> Option<u64> {
-        self.result.get("protocolVersion")?.as_u64()
+        self.version
     }
 }
 

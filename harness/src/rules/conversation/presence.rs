@@ -123,8 +123,8 @@ impl Conversation {
             }
             Party::Agent => {
                 self.presence.agent = true;
-                let goes_on = message.is_response() || message.session().is_some();
-                if !self.presence.client && goes_on {
+                let goes_on = || message.is_response() || message.session().is_some();
+                if !self.presence.client && goes_on() {
                     self.begins_late(Start::AgentGoesOn);
                 }
                 if self.handshake.is_none() && !self.whole {
