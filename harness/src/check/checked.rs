@@ -52,15 +52,25 @@ pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
     let mut ended = false;
     let mut stopped = None;
     let mut span = Span::default();
+    let mut exited = false;
     while let Some(next) = reader.next_event()? {
         match next {
             Ok(event) => {
                 lines.event(events, reader.line());
                 span.take(&event);
+                if exited && begins(&event) {
+                    judge.begins_anew(true);
+                    exited = false;
+                }
+                exited |= matches!(event.body, Body::Exit(_));
                 ended |= is_end(&event);
                 stopped = stopped.or_else(|| why_stopped(&event));
                 judge.see(&event);
                 events += 1;
+            }
+            Err(_) if reader.is_header() => {
+                judge.begins_anew(true);
+                exited = false;
             }
             Err(found) => {
                 judge.skipped();
@@ -96,6 +106,15 @@ fn is_end(event: &Event) -> bool {
         (&event.body, event.from),
         (Body::Exit(_), _) | (Body::Eof, Party::Agent)
     )
+}
+
+/// Whether a client begins a conversation here: after the agent's exit, that is one with another process.
+fn begins(event: &Event) -> bool {
+    event.from == Party::Client
+        && event.body.reading().is_some_and(|reading| {
+            let message = reading.message();
+            message.and_then(|message| message.method()) == Some("initialize")
+        })
 }
 
 /// What a recorder says that could not go on.

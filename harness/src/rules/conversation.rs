@@ -35,7 +35,7 @@ pub struct Conversation {
     pub end: End,
     /// The last event at which the model refused a request (a status of 400 or more) or broke off its reply.
     pub model_failed: Option<u64>,
-    /// Whether any exchange with the model is in the trace.
+    /// Whether exchanges with the model are recorded at all.
     pub model_seen: bool,
     /// The last line of the agent that may have held messages and could not be read as one: a batch, two messages on one
     /// line, a message cut or spread over lines, text that is no UTF-8, a message behind other
@@ -63,12 +63,24 @@ pub struct Handshake {
     pub params: Value,
     /// The agent's result.
     pub result: Value,
+    /// `protocolVersion` of the result.
+    version: Option<u64>,
 }
 
 impl Handshake {
+    fn new(event: u64, params: Value, result: Value) -> Self {
+        let version = result.get("protocolVersion").and_then(Value::as_u64);
+        Self {
+            event,
+            params,
+            result,
+            version,
+        }
+    }
+
     /// `protocolVersion` of the result.
     pub fn version(&self) -> Option<u64> {
-        self.result.get("protocolVersion")?.as_u64()
+        self.version
     }
 }
 
@@ -187,6 +199,11 @@ impl Conversation {
     /// Changes whenever something does that conditions of the catalogue depend on.
     pub(super) fn agreed(&self) -> u64 {
         self.agreed
+    }
+
+    /// Whether something is missing that is not only the start.
+    pub(super) fn lacks_lines(&self) -> bool {
+        self.hole.is_some_and(|hole| !self.begins_at(hole))
     }
 
     /// Whether something is missing in the recording after this event.

@@ -172,6 +172,16 @@ impl Judge {
         }
     }
 
+    /// Another process begins here, as where two recordings were put behind each other: what was open is over, and nothing
+    /// of before is known. Events are counted on.
+    pub fn begins_anew(&mut self, from_start: bool) {
+        self.end();
+        self.rules = areas::all();
+        let lines = self.talk.missing();
+        self.talk = Conversation::of_recording(from_start);
+        self.talk.inherit(lines, self.seen);
+    }
+
     /// Something is missing here: a line of the recording could not be read. It may have held anything, so what rests on
     /// that is not failed.
     pub fn skipped(&mut self) {
@@ -226,6 +236,11 @@ impl Judge {
 
     /// Ends the trace and gives the judgement and the last state of the conversation.
     pub fn finish(mut self) -> (Judgement, Conversation) {
+        self.end();
+        (self.judgement, self.talk)
+    }
+
+    fn end(&mut self) {
         for rule in &mut self.rules {
             self.slots.settle(&mut self.judgement);
             let mut out = Out {
@@ -238,7 +253,6 @@ impl Judge {
         }
         self.slots.settle(&mut self.judgement);
         self.name_conditions_that_fail();
-        (self.judgement, self.talk)
     }
 
     /// Says of each requirement whose condition does not hold on this connection which condition that is.

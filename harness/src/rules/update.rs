@@ -287,7 +287,8 @@ impl Updates {
         out: &mut Out<'_>,
     ) {
         self.chunks.add(moment.index);
-        if let Some(text) = update.body.pointer("/content/text").and_then(Value::as_str) {
+        let content = update.body.get("content");
+        if let Some(text) = content.and_then(|content| content.get("text")?.as_str()) {
             if text.is_empty() {
                 self.empty.add(moment.index);
             }

@@ -303,11 +303,8 @@ impl Conversation {
             "initialize" => {
                 if let Some(result) = result {
                     self.agreed += 1;
-                    self.handshake = Some(Handshake {
-                        event: index,
-                        params: open.params.clone(),
-                        result: result.clone(),
-                    });
+                    self.handshake =
+                        Some(Handshake::new(index, open.params.clone(), result.clone()));
                 }
             }
             "session/new" | "session/fork" => {
