@@ -22,18 +22,33 @@ fn compared(left: &Recording, right: &Recording) -> Comparison {
 
 fn none(left: &Recording, right: &Recording) -> Result<(), TestCaseError> {
     let found = compared(left, right).differences;
-    prop_assert!(found.is_empty(), "{}\n{}\n--\n{}", show(&found), lines(left), lines(right));
+    prop_assert!(
+        found.is_empty(),
+        "{}\n{}\n--\n{}",
+        show(&found),
+        lines(left),
+        lines(right)
+    );
     Ok(())
 }
 
 fn highest(comparison: &Comparison) -> Option<Class> {
-    comparison.differences.iter().map(|difference| difference.class).max()
+    comparison
+        .differences
+        .iter()
+        .map(|difference| difference.class)
+        .max()
 }
 
 fn show(differences: &[Difference]) -> String {
     let lines: Vec<String> = differences
         .iter()
-        .map(|it| format!("{} {} {} | {:?} | {:?} | {}", it.class, it.change, it.place, it.left, it.right, it.message))
+        .map(|it| {
+            format!(
+                "{} {} {} | {:?} | {:?} | {}",
+                it.class, it.change, it.place, it.left, it.right, it.message
+            )
+        })
         .collect();
     lines.join("\n")
 }
@@ -45,7 +60,9 @@ fn lines(recording: &Recording) -> String {
 
 /// Few cases by default, since each judges two traces; `PROPTEST_CASES` asks for more.
 fn config() -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let asked = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok());
     ProptestConfig {
         cases: asked.unwrap_or(48),
         failure_persistence: None,
@@ -67,7 +84,8 @@ fn session_of(recording: &Recording, index: usize) -> Option<String> {
         let from = recording.events[index].from;
         recording.events[..index].iter().rev().find_map(|event| {
             let asked = conversation::message(event)?;
-            (event.from != from && asked.get("method").is_some() && asked["id"] == message["id"]).then(|| own(&asked))?
+            (event.from != from && asked.get("method").is_some() && asked["id"] == message["id"])
+                .then(|| own(&asked))?
         })
     })
 }

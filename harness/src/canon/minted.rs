@@ -174,7 +174,10 @@ impl Minted {
 
     /// Its name in canonical form, such as `tool-1`.
     pub(crate) fn name(&self, reference: Reference) -> String {
-        let number = self.entries.get(reference.index()).map_or(0, |entry| entry.number);
+        let number = self
+            .entries
+            .get(reference.index())
+            .map_or(0, |entry| entry.number);
         self.numbered(reference, number)
     }
 

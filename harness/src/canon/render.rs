@@ -149,7 +149,13 @@ impl Writer<'_, '_> {
 
     fn message(&mut self, item: &Item, message: &Value) {
         let text = message.to_string();
-        self.push(item.from, Body::Message { text, partial: false });
+        self.push(
+            item.from,
+            Body::Message {
+                text,
+                partial: false,
+            },
+        );
     }
 
     fn push(&mut self, from: Party, body: Body) {
@@ -167,7 +173,12 @@ impl Writer<'_, '_> {
     }
 
     fn name(&mut self, reference: Reference) -> String {
-        name(&self.form.minted, &mut self.names, &mut self.counts, reference)
+        name(
+            &self.form.minted,
+            &mut self.names,
+            &mut self.counts,
+            reference,
+        )
     }
 
     fn ending(&mut self) {
