@@ -60,7 +60,9 @@ fn lines(recording: &Recording) -> String {
 
 /// Few cases by default, since each judges two traces; `PROPTEST_CASES` asks for more.
 fn config() -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let asked = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok());
     ProptestConfig {
         cases: asked.unwrap_or(48),
         failure_persistence: None,

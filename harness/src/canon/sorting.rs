@@ -785,7 +785,10 @@ impl<'a> Sorter<'a> {
     /// Closing the agent's stdin, or a signal to it, ends every turn that is open.
     fn cut_off(&mut self) {
         for session in 0..self.live.len() {
-            let turn = self.live.get(session).and_then(|live| live.turns.last().copied());
+            let turn = self
+                .live
+                .get(session)
+                .and_then(|live| live.turns.last().copied());
             let Some(turn) = turn else {
                 continue;
             };
