@@ -530,3 +530,40 @@ fn differences_that_come_and_go_are_told_from_those_that_stay() {
     );
     assert_eq!(report["replays"][0]["traces"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn what_is_accepted_is_the_recording_from_then_on() {
+    let desk = Desk::new();
+    let header = json!({"about": "Two edits.", "cwd": "/somewhere/project"});
+    let recording = desk.recording("two-edits.jsonl", &header, TWO_EDITS);
+    let ran = replay_with(&desk, &recording, "once-less", &["--accept"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("two-edits.jsonl: accepted"),
+        "{}",
+        ran.stderr
+    );
+    let text = std::fs::read_to_string(&recording).unwrap();
+    assert!(
+        text.lines().next().unwrap().contains("Two edits."),
+        "{text}"
+    );
+    assert!(
+        text.contains("/somewhere/project") && !text.contains("acp-harness-"),
+        "{text}"
+    );
+    let again = replay_with(&desk, &recording, "once-less", &["--level", "text"]);
+    assert_eq!(differences(&again), [""; 0], "{}", again.stderr);
+    assert_eq!(again.code, 0);
+}
+
+#[test]
+fn what_did_not_come_to_its_end_is_not_accepted() {
+    let desk = Desk::new();
+    let recording = desk.recording("two-edits.jsonl", &json!({}), TWO_EDITS);
+    let before = std::fs::read(&recording).unwrap();
+    let ran = replay_with(&desk, &recording, "dies", &["--accept"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("left as it is"), "{}", ran.stderr);
+    assert_eq!(std::fs::read(&recording).unwrap(), before);
+}

@@ -50,6 +50,8 @@ pub(crate) struct Replayed {
     pub(crate) incidents: Vec<Incident>,
     /// What is to be known, a sentence each.
     pub(crate) notes: Vec<String>,
+    /// Live folders and the recorded ones that they stand for.
+    pub(crate) folders: Vec<(String, String)>,
     /// Live events that the recording could not hold, as the harness put them in.
     pub(crate) put_in: Vec<u64>,
     /// Whether the agent owed the answer to `initialize` to the end.
@@ -137,6 +139,7 @@ pub(crate) async fn replay(
     };
     let silent = driver.run().await.is_err();
     let mut replayed = driver.finish(trace.to_owned(), silent).await;
+    replayed.folders = pairs(&replayed.plan.folders, &folder);
     if let Err(error) = folder.remove() {
         replayed.fault.get_or_insert(format!(
             "the folder of the replay could not be removed: {error}"
@@ -463,6 +466,7 @@ impl Driver {
             plan,
             incidents,
             notes,
+            folders: Vec::new(),
             put_in,
             silent,
             fault: fault.map(|error| format!("the trace could not be written to its end: {error}")),
@@ -485,6 +489,24 @@ fn folders(planned: &[Folder], folder: &RunFolder) -> std::io::Result<Vec<PathBu
         }
     }
     Ok(roots)
+}
+
+/// The live folders and the recorded ones. A home that the recording does not name is `{home}`.
+fn pairs(planned: &[Folder], folder: &RunFolder) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = planned
+        .iter()
+        .filter_map(|one| {
+            let live = place(&one.place, folder).to_str()?.to_owned();
+            Some((live, one.recorded.clone()))
+        })
+        .collect();
+    let named = planned
+        .iter()
+        .any(|one| matches!(one.place, FolderPlace::Home | FolderPlace::Root));
+    if !named && let Some(home) = folder.home().to_str() {
+        pairs.push((home.to_owned(), "{home}".to_owned()));
+    }
+    pairs
 }
 
 fn bound(planned: &[Folder], folder: &RunFolder) -> Bindings {

@@ -5,6 +5,7 @@
 //! side sends, finds what it stands for in the recording ([`fit`]), binds the ids of both ([`bindings`]) and says what goes
 //! out next. All of that is pure; only the drivers touch processes and streams.
 
+mod accept;
 mod answer;
 mod bindings;
 mod calls;
@@ -19,6 +20,7 @@ mod player;
 mod trust;
 mod turn;
 
+pub(crate) use accept::accepted;
 pub(crate) use compare::{Live, compared};
 pub(crate) use driver::{Replayed, Trouble, replay};
 pub(crate) use incident::Incident;

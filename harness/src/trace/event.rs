@@ -126,6 +126,17 @@ pub struct Exchange {
     pub part: ExchangePart,
 }
 
+impl Exchange {
+    /// Puts another text in place of each text of the part.
+    pub(crate) fn each_text(&mut self, new: impl Fn(&str) -> String) {
+        match &mut self.part {
+            ExchangePart::Request { body, .. } => *body = new(body),
+            ExchangePart::Chunk(chunk) => *chunk = new(chunk),
+            ExchangePart::Status(_) | ExchangePart::End(_) => {}
+        }
+    }
+}
+
 /// The parts of an exchange with the model, in the order in which they occur.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExchangePart {

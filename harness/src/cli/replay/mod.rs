@@ -1,5 +1,6 @@
 //! `harness replay`: plays the client of recordings to an agent and says what the agent does otherwise.
 
+mod accept;
 mod arguments;
 mod play;
 mod show;
@@ -55,6 +56,10 @@ pub(super) fn main(arguments: &ReplayArguments) -> Exit {
     };
     let run = conclude(arguments, words, &setup.profile.known, &played);
     match show::show(arguments, &sources, &played, &run) {
+        Ok(()) if arguments.accept => match accept_all(&sources, &played) {
+            true => accepted_exit(&run),
+            false => Exit::Findings,
+        },
         Ok(()) => exit(arguments, &played, &run),
         Err(why) => {
             error(why);
@@ -137,6 +142,38 @@ fn conclude(
             })
             .collect(),
         repeat: (repeat(arguments), Vec::new()),
+    }
+}
+
+/// Writes what was played into the recordings that it differs from; says of each whether it was written.
+fn accept_all(sources: &[Source], played: &[Played]) -> bool {
+    let mut all = true;
+    for (source, played) in sources.iter().zip(played) {
+        let [replay] = played.runs.as_slice() else {
+            continue;
+        };
+        if played.differences.is_empty() {
+            continue;
+        }
+        match accept::accept(source, replay) {
+            Ok(()) => say(format_args!("{}: accepted", source.path.display())),
+            Err(why) => {
+                error(why);
+                all = false;
+            }
+        }
+    }
+    all
+}
+
+/// The exit code after all differences were accepted.
+fn accepted_exit(run: &Run) -> Exit {
+    if !run.faults.is_empty() {
+        Exit::Fault
+    } else if run.has_no_agent() {
+        Exit::NoAgent
+    } else {
+        Exit::Fine
     }
 }
 

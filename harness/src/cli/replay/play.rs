@@ -31,6 +31,10 @@ pub(super) struct Replay {
     pub(super) whole: bool,
     /// The live trace.
     pub(super) live: crate::trace::Recording,
+    /// Live folders and the recorded ones that they stand for.
+    pub(super) folders: Vec<(String, String)>,
+    /// Events of the live trace that the harness put in.
+    pub(super) put_in: Vec<u64>,
 }
 
 /// All replays of a recording.
@@ -194,6 +198,8 @@ fn taken(
         fault: replayed.fault,
         whole,
         live: replayed.live,
+        folders: replayed.folders,
+        put_in: replayed.put_in,
     };
     (replay, differences)
 }
@@ -215,6 +221,8 @@ fn failed(trouble: Trouble) -> Replay {
         fault,
         whole: false,
         live: crate::trace::Recording::default(),
+        folders: Vec::new(),
+        put_in: Vec::new(),
     }
 }
 
