@@ -164,7 +164,7 @@ fn a_deviation_is_found_where_it_is_and_no_other() {
     let wrong = wrong(&deviations(), |deviation| {
         let but = deviation.but.iter().map(String::as_str);
         let agent = shell_words::join(words.into_iter().chain(but));
-        let more = ["--timeout", "5", "--report", "json=-"];
+        let more = ["--timeout", "15", "--report", "json=-"];
         let run = replay(&harness, &deviation.trace, &agent, &more);
         let found = differences(&run.json());
         (found != deviation.differences || run.code != 1).then(|| {
