@@ -202,6 +202,39 @@ fn a_recorder_that_was_killed_in_a_line_is_told() {
 }
 
 #[test]
+fn a_recorder_that_could_not_go_on_is_told_in_its_words() {
+    let folder = Folder::new();
+    let mut lines = vec![HEADER.to_owned()];
+    lines.extend(events(&WHOLE[..6]));
+    lines.push(r#"{"at":9,"from":"harness","ended":"the disk is full"}"#.to_owned());
+    let trace = folder.file("a.jsonl", &lines);
+    let ran = check(&[&trace]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("stopped before the agent did: the disk is full"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn an_agent_that_dies_when_its_client_is_gone_left_nothing_unanswered() {
+    let folder = Folder::new();
+    let mut lines = vec![HEADER.to_owned()];
+    lines.extend(events(&WHOLE[..6]));
+    lines.push(r#"{"at":9,"from":"agent","exit":{"code":101}}"#.to_owned());
+    let trace = folder.file("a.jsonl", &lines);
+    assert_eq!(failed(&report(&[&trace])), ["JSONRPC-04"]);
+    lines.insert(
+        7,
+        r#"{"at":8,"from":"harness","closed":"client"}"#.to_owned(),
+    );
+    let trace = folder.file("b.jsonl", &lines);
+    assert_eq!(failed(&report(&[&trace])), [""; 0]);
+}
+
+#[test]
 fn a_recording_of_the_agent_alone_is_judged_for_what_it_holds() {
     let folder = Folder::new();
     let agent: Vec<&str> = WHOLE

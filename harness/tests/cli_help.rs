@@ -12,6 +12,8 @@ fn help_is_grouped_and_has_two_lengths() {
         ("harness", &["--help"][..]),
         ("run_short", &["run", "-h"]),
         ("run_long", &["run", "--help"]),
+        ("record", &["record", "--help"]),
+        ("redact", &["redact", "--help"]),
         ("list", &["list", "--help"]),
         ("explain", &["explain", "--help"]),
     ] {

@@ -58,6 +58,18 @@ fn lines(recording: &Recording) -> String {
     lines.join("\n")
 }
 
+/// Few cases by default, since each judges two traces; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: asked.unwrap_or(48),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 /// The session that an event is about, by its id or by the request that it answers.
 fn session_of(recording: &Recording, index: usize) -> Option<String> {
     let message = message(&recording.events[index])?;
@@ -90,7 +102,7 @@ fn is_ordered(event: &Event) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn a_trace_does_not_differ_from_itself(talk in talk(true), order in any::<u64>()) {

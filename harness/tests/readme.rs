@@ -107,6 +107,7 @@ fn every_command_of_the_readme_shows_what_it_says() {
     let lines: Vec<&str> = text.lines().collect();
     let bless = std::env::var_os("BLESS").is_some();
     let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(root().join("traces"), folder.path().join("traces")).unwrap();
     let mut written = Vec::new();
     let mut from = 0;
     let mut ran = 0;

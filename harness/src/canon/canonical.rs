@@ -89,6 +89,13 @@ impl<'a> Canonical<'a> {
         }
     }
 
+    /// Whether the agent was told to end during the turn of an item.
+    pub(crate) fn was_cut_off(&self, item: &Item) -> bool {
+        item.session
+            .and_then(|session| self.sessions.get(session as usize))
+            .is_some_and(|session| session.cut_off.binary_search(&item.turn).is_ok())
+    }
+
     /// The name of an item's kind of message.
     pub(crate) fn kind_name(&self, item: &Item) -> &str {
         match &item.what {

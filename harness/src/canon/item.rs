@@ -74,6 +74,8 @@ pub struct Session {
     pub floating: [Vec<ItemId>; FLOATING.len()],
     /// How many turns it had.
     pub turns: u32,
+    /// The turns during which the agent was told to end.
+    pub(crate) cut_off: Vec<u32>,
 }
 
 /// The kinds of updates that may stand anywhere in their session.

@@ -77,6 +77,8 @@ struct Live<'a> {
     turns: Vec<u32>,
     /// Whether the turn that is open was cancelled.
     cancelled: bool,
+    /// Whether it was cut off, so that its answer may be missing too.
+    cut_off: bool,
     calls: HashMap<Reference, (u32, State)>,
     /// Calls of this turn that have not ended, as far as known.
     unfinished: Vec<u32>,
@@ -176,7 +178,10 @@ impl<'a> Sorter<'a> {
                 let node = line_node(bytes, &self.form.folders);
                 self.other(index, from, "stderr", What::Stderr, node);
             }
-            Body::Signal(_) => self.forced = true,
+            Body::Signal(_) => {
+                self.forced = true;
+                self.cut_off();
+            }
             Body::Exit(exit) => {
                 self.form.ending = Some(Ending {
                     event: index,
@@ -184,7 +189,12 @@ impl<'a> Sorter<'a> {
                     forced: self.forced,
                 });
             }
-            Body::Eof => self.form.closed = true,
+            Body::Eof => {
+                self.form.closed = true;
+                if from == Party::Client {
+                    self.cut_off();
+                }
+            }
             _ => {}
         }
     }
@@ -316,6 +326,7 @@ impl<'a> Sorter<'a> {
             items: Vec::new(),
             floating: Default::default(),
             turns: 0,
+            cut_off: Vec::new(),
         });
         self.live.push(Live::default());
         self.session_numbers.insert(reference, number);
@@ -647,7 +658,7 @@ impl<'a> Sorter<'a> {
         self.close_text(session);
         let ends = entry.filter(|_| !again).and_then(|entry| entry.turn);
         if let (Some(turn), Some(live)) = (ends, self.live.get_mut(session as usize)) {
-            live.cancelled = false;
+            live.cancelled = live.cut_off;
             // The response belongs to its own turn, also where another one began meanwhile.
             live.turns.retain(|open| *open != turn);
             live.turns.push(turn);
@@ -764,42 +775,75 @@ impl<'a> Sorter<'a> {
             node,
         );
         self.set_request_item(request, id);
-        let mut in_flight = 0;
+        let place = self.mark_in_flight(session);
+        if let Some(known) = self.form.sessions.get_mut(session as usize) {
+            known.items.insert(place, id);
+        }
+        true
+    }
+
+    /// Closing the agent's stdin, or a signal to it, ends every turn that is open.
+    fn cut_off(&mut self) {
+        for session in 0..self.live.len() {
+            let turn = self
+                .live
+                .get(session)
+                .and_then(|live| live.turns.last().copied());
+            let Some(turn) = turn else {
+                continue;
+            };
+            self.mark_in_flight(u32::try_from(session).unwrap_or(u32::MAX));
+            if let Some(live) = self.live.get_mut(session) {
+                live.cut_off = true;
+            }
+            if let Some(known) = self.form.sessions.get_mut(session)
+                && known.cut_off.last() != Some(&turn)
+            {
+                known.cut_off.push(turn);
+            }
+        }
+    }
+
+    /// Marks what a turn that ends now has in flight, and all that is still to come in it. Gives the place in the session's
+    /// stream where that begins.
+    fn mark_in_flight(&mut self, session: u32) -> usize {
         let items = self
             .form
             .sessions
             .get(session as usize)
             .map_or(&[][..], |session| &session.items);
-        for id in items.iter().rev().take(IN_FLIGHT) {
-            if !self.is_in_flight(*id) {
-                break;
+        let in_flight = items
+            .iter()
+            .rev()
+            .take(IN_FLIGHT)
+            .take_while(|id| self.is_in_flight(**id))
+            .count();
+        let place = items.len() - in_flight;
+        let calls = self
+            .live
+            .get_mut(session as usize)
+            .map(|live| {
+                live.cancelled = true;
+                std::mem::take(&mut live.unfinished)
+            })
+            .unwrap_or_default();
+        let open_calls = calls.into_iter().filter_map(|call| {
+            let call = self.form.calls.get(call as usize)?;
+            (!call.ended).then_some(call.item)
+        });
+        let late: Vec<ItemId> = items
+            .get(place..)
+            .unwrap_or(&[])
+            .iter()
+            .copied()
+            .chain(open_calls)
+            .collect();
+        for id in late {
+            if let Some(item) = self.form.items.get_mut(id.index()) {
+                item.late = true;
             }
-            in_flight += 1;
         }
-        if let Some(known) = self.form.sessions.get_mut(session as usize) {
-            let place = known.items.len() - in_flight;
-            for id in known.items.get(place..).unwrap_or(&[]) {
-                if let Some(item) = self.form.items.get_mut(id.index()) {
-                    item.late = true;
-                }
-            }
-            known.items.insert(place, id);
-        }
-        if let Some(live) = self.live.get_mut(session as usize) {
-            live.cancelled = true;
-            for call in live.unfinished.drain(..) {
-                if let Some(call) = self
-                    .form
-                    .calls
-                    .get(call as usize)
-                    .filter(|call| !call.ended)
-                    && let Some(item) = self.form.items.get_mut(call.item.index())
-                {
-                    item.late = true;
-                }
-            }
-        }
-        true
+        place
     }
 
     fn is_in_flight(&self, id: ItemId) -> bool {

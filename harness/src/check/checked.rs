@@ -25,6 +25,8 @@ pub struct Checked {
     pub damaged: u64,
     /// The number of the last line, where it breaks off: the recorder was stopped while it wrote it.
     pub cut: Option<u64>,
+    /// Why the recorder stopped before the agent did, where it says so.
+    pub stopped: Option<String>,
     /// Whether the end of the agent, or of its stdout, is in it.
     pub ended: bool,
     /// The seconds that it spans.
@@ -48,15 +50,27 @@ pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
     let mut damage: Vec<Damage> = Vec::new();
     let mut cut = None;
     let mut ended = false;
+    let mut stopped = None;
     let mut span = Span::default();
+    let mut exited = false;
     while let Some(next) = reader.next_event()? {
         match next {
             Ok(event) => {
                 lines.event(events, reader.line());
                 span.take(&event);
+                if exited && begins(&event) {
+                    judge.begins_anew(true);
+                    exited = false;
+                }
+                exited |= matches!(event.body, Body::Exit(_));
                 ended |= is_end(&event);
+                stopped = stopped.or_else(|| why_stopped(&event));
                 judge.see(&event);
                 events += 1;
+            }
+            Err(_) if reader.is_header() => {
+                judge.begins_anew(true);
+                exited = false;
             }
             Err(found) => {
                 judge.skipped();
@@ -78,6 +92,7 @@ pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
         damage,
         damaged,
         cut,
+        stopped,
         ended,
         seconds: span.seconds(),
         missing: talk.missing(),
@@ -91,6 +106,25 @@ fn is_end(event: &Event) -> bool {
         (&event.body, event.from),
         (Body::Exit(_), _) | (Body::Eof, Party::Agent)
     )
+}
+
+/// Whether a client begins a conversation here: after the agent's exit, that is one with another process.
+fn begins(event: &Event) -> bool {
+    event.from == Party::Client
+        && event.body.reading().is_some_and(|reading| {
+            let message = reading.message();
+            message.and_then(|message| message.method()) == Some("initialize")
+        })
+}
+
+/// What a recorder says that could not go on.
+fn why_stopped(event: &Event) -> Option<String> {
+    match &event.body {
+        Body::Other(value) if event.from == Party::Harness => {
+            value.get("ended")?.as_str().map(str::to_owned)
+        }
+        _ => None,
+    }
 }
 
 /// The first and the last time that events tell, in whatever order they come.

@@ -7,11 +7,13 @@ use clap::Args;
 
 use super::Exit;
 use super::output::{error, print, say};
+use super::redaction::options;
 use super::reports::{Output, REPORT_FAULT};
 use super::value::{self, Color, Target};
 use crate::canon::{Scrutiny, Volatility};
 use crate::check::check;
 use crate::diff::{Class, Comparison, diff_looking_at};
+use crate::redact::Redactor;
 use crate::report::{self, AgentIdentity, Run, Showing, plain};
 use crate::scenario::Status;
 use crate::trace::Recording;
@@ -135,12 +137,36 @@ fn read(arguments: &DiffArguments) -> Result<(Recording, Recording, Volatility),
         .and_then(|volatility| volatility.with_sidecar(&arguments.right))
         .map_err(|error| error.to_string());
     match (left, right, volatility) {
-        (Ok(left), Ok(right), Ok(volatility)) => Ok((left, right, volatility)),
+        (Ok(mut left), Ok(mut right), Ok(volatility)) => {
+            // One was redacted: what is secret in the other is a placeholder before they are compared.
+            if left.header.redacted != right.header.redacted {
+                let open = if left.header.redacted {
+                    &mut right
+                } else {
+                    &mut left
+                };
+                redact(open).map_err(|error| vec![error])?;
+            }
+            Ok((left, right, volatility))
+        }
         (left, right, volatility) => Err([left.err(), right.err(), volatility.err()]
             .into_iter()
             .flatten()
             .collect()),
     }
+}
+
+/// Redacts a recording as `harness redact` does.
+fn redact(recording: &mut Recording) -> Result<(), String> {
+    let mut redactor = Redactor::new(options(Vec::new())).map_err(|error| error.to_string())?;
+    redactor.header(&mut recording.header);
+    let mut redacted = Vec::with_capacity(recording.events.len());
+    for event in recording.events.drain(..) {
+        redactor.push(event, &mut redacted);
+    }
+    redactor.finish(&mut redacted);
+    recording.events = redacted;
+    Ok(())
 }
 
 /// Says what stands in the way of trusting the outcome.

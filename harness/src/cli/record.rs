@@ -51,7 +51,7 @@ pub(crate) struct RecordArguments {
     #[arg(short, long)]
     verbose: bool,
 
-    /// Move stdin to stdout, for a process that the agent left behind
+    /// Move what is left of a stream when the agent has exited; the recorder starts this itself
     #[arg(long, hide = true, conflicts_with_all = ["output", "words"])]
     pass_on: bool,
 

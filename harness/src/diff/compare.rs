@@ -212,7 +212,7 @@ impl<'c> Comparer<'c> {
         pairing
     }
 
-    /// The turns in which a cancel on one side stands beside one on the other.
+    /// The turns in which a cancel on one side stands beside one on the other, and those that the agent's end cut off.
     fn cancelled(&self, pairing: &Pairing<'c>) -> Vec<(u32, u32)> {
         let mut turns = Vec::new();
         for step in &pairing.steps {
@@ -222,15 +222,16 @@ impl<'c> Comparer<'c> {
                     self.item(pairing, *right, false),
                 )
                 && left.turn > 0
-                && matches!(
+                && (matches!(
                     self.left.kind_name(left),
                     "session/cancel" | "$/cancel_request"
-                )
+                ) || (self.left.was_cut_off(left) && self.right.was_cut_off(right)))
             {
                 turns.push((left.turn, right.turn));
             }
         }
         turns.sort_unstable();
+        turns.dedup();
         turns
     }
 

@@ -98,3 +98,60 @@ fn header(from: Format) -> Header {
         ..Header::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Default)]
+    struct Kept(Vec<String>);
+
+    impl Sink for Kept {
+        fn header(&mut self, _: &Header) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn event(&mut self, event: &Event) -> io::Result<()> {
+            self.0.push(event.to_line());
+            Ok(())
+        }
+    }
+
+    /// Imports in every format; each event that comes of it can be read again.
+    fn all(bytes: &[u8]) {
+        let _ = recognise(&mut &*bytes);
+        for format in [Format::Raw, Format::Conductor, Format::AcpDevtools] {
+            let mut kept = Kept::default();
+            let _ = import(format, &mut &*bytes, &mut kept);
+            for line in kept.0 {
+                assert!(!line.contains('\n'), "{line}");
+                assert!(Event::from_line(&line).is_ok(), "{line}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn no_text_like_a_recording_panics(
+            parts in proptest::collection::vec(
+                prop_oneof![
+                    Just("\n"), Just("{"), Just("}"), Just("["), Just("]"), Just("\""), Just("> "), Just("<- "), Just(" é "),
+                    Just(r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}"#),
+                    Just(r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}"#),
+                    Just(r#"{"direction":"in","ts":1e9,"message":"#), Just(r#""{\"id\":1,\"result\":{}}""#),
+                    Just(r#"{"type":"request","ts":0.1,"from":"Client","to":"Agent","id":1,"method":"x","params":null}"#),
+                    Just("2026-01-02T03:04:05Z "), Just("agent: "), Just("\r"), Just("\u{feff}"),
+                ],
+                0..20,
+            )
+        ) {
+            all(parts.concat().as_bytes());
+        }
+    }
+}

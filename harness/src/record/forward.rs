@@ -1,8 +1,8 @@
 //! Moves one stream from the side that writes to it to the side that reads it.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io::Read as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
@@ -12,9 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::journal;
 use super::queue::{Queue, Seen, Stream};
-
-/// How much is read at once.
-const READ: usize = 128 << 10;
+use super::sink::{Passed, READ, Rest, Sink, is_for_now};
 
 /// What a pipe holds where the system does not say.
 const PIPE: usize = 64 << 10;
@@ -26,13 +24,8 @@ pub(super) enum Stopped {
     Closed,
     /// The reading side closed it.
     Unread,
-    /// The agent has exited and all that it wrote itself has been moved, but another process holds the stream open.
-    Held {
-        /// Where the rest comes from.
-        source: OwnedFd,
-        /// Where it goes.
-        sink: OwnedFd,
-    },
+    /// The agent has exited, and there may be more: the reader takes nothing, or another process holds the stream open.
+    Left(Rest),
 }
 
 /// A stream to move.
@@ -47,16 +40,11 @@ pub(super) struct Forward {
 }
 
 impl Forward {
-    /// Moves the stream to its end. Both its ends are closed when this returns, but where it is held by another process.
+    /// Moves the stream to its end. Both its ends are closed when this returns, but where something is left.
     pub(super) fn run(self) -> Stopped {
-        let Self {
-            stream,
-            source,
-            sink,
-            exited,
-            queue,
-        } = self;
-        let (source, sink) = (File::from(source), File::from(sink));
+        let source = File::from(self.source);
+        let sink = Sink::of(self.sink);
+        let (stream, queue) = (self.stream, self.queue);
         let put = |seen, bytes: &[u8]| {
             if !queue.put(Instant::now(), seen, bytes) {
                 // stderr may be full, and this thread has better things to do than to wait for it.
@@ -65,10 +53,11 @@ impl Forward {
             }
         };
         let mut buffer = vec![0; READ];
-        // What the agent itself can still have written, once it has exited.
+        // How much the agent itself can still have written, once it has exited.
         let mut left: Option<usize> = None;
         let stopped = loop {
-            let ready = Ready::wait(&source, &sink, left.is_none().then_some(exited.as_fd()));
+            let exited = left.is_none().then_some(self.exited.as_fd());
+            let ready = Ready::wait(&source, &sink, exited);
             if ready.unread {
                 break Stopped::Unread;
             }
@@ -80,10 +69,11 @@ impl Forward {
                 });
             }
             if left == Some(0) || left.is_some() && !ready.source {
-                break Stopped::Held {
+                break Stopped::Left(Rest {
+                    bytes: Vec::new(),
                     source: source.into(),
-                    sink: sink.into(),
-                };
+                    sink,
+                });
             }
             if !ready.source {
                 continue;
@@ -97,48 +87,33 @@ impl Forward {
             // The copy takes its place before the bytes go out, so that no answer to them can come before them in the
             // file. It is a copy in memory; the thread that writes is woken after the bytes went out.
             put(Seen::Bytes(stream, bytes.len()), bytes);
-            let written = write_all(&sink, bytes);
+            let passed = sink.pass(bytes, left.is_none().then_some(self.exited.as_fd()));
             queue.wake();
-            if written.is_err() {
-                break Stopped::Unread;
+            match passed {
+                Passed::All => {}
+                Passed::Unread => break Stopped::Unread,
+                Passed::Stalled(done) => {
+                    break Stopped::Left(Rest {
+                        bytes: bytes.get(done..).unwrap_or_default().to_vec(),
+                        source: source.into(),
+                        sink,
+                    });
+                }
             }
             if let Some(left) = &mut left {
                 *left = left.saturating_sub(bytes.len());
             }
         };
-        match stopped {
-            Stopped::Closed => put(Seen::Closed(stream), b""),
-            Stopped::Unread => put(Seen::Unread(stream), b""),
-            Stopped::Held { .. } => {}
-        }
+        put(
+            match stopped {
+                Stopped::Closed => Seen::Closed(stream),
+                Stopped::Unread => Seen::Unread(stream),
+                Stopped::Left(_) => Seen::Left(stream),
+            },
+            b"",
+        );
         queue.wake();
         stopped
-    }
-}
-
-/// Moves stdin to stdout until one of them is closed: the rest of a stream that a process holds which the agent left.
-///
-/// # Errors
-/// Where the two cannot be used at all.
-pub fn pass_on() -> io::Result<()> {
-    let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let sink = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let mut buffer = vec![0; READ];
-    loop {
-        let ready = Ready::wait(&source, &sink, None);
-        if ready.unread {
-            return Ok(());
-        }
-        match (&source).read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(length) => {
-                if write_all(&sink, buffer.get(..length).unwrap_or_default()).is_err() {
-                    return Ok(());
-                }
-            }
-            Err(error) if is_for_now(&error) => {}
-            Err(_) => return Ok(()),
-        }
     }
 }
 
@@ -155,7 +130,7 @@ struct Ready {
 
 impl Ready {
     /// Waits until something can be done. Once the agent has exited (`exited` is not given) this does not wait.
-    fn wait(source: &File, sink: &File, exited: Option<BorrowedFd<'_>>) -> Self {
+    fn wait(source: &File, sink: &Sink, exited: Option<BorrowedFd<'_>>) -> Self {
         let gone = PollFlags::POLLERR | PollFlags::POLLHUP | PollFlags::POLLNVAL;
         let mut fds = [
             PollFd::new(source.as_fd(), PollFlags::POLLIN),
@@ -170,15 +145,13 @@ impl Ready {
             // Interrupted: the caller asks again.
             return Self::default();
         }
-        let has = |index: usize, flags: PollFlags| {
-            fds.get(index)
-                .and_then(PollFd::revents)
-                .is_some_and(|found| found.intersects(flags))
-        };
+        let has =
+            |fd: &PollFd<'_>, flags| fd.revents().is_some_and(|found| found.intersects(flags));
+        let [source, sink, end] = &fds;
         Self {
-            source: has(0, PollFlags::POLLIN | gone),
-            unread: has(1, gone),
-            exited: exited.is_some() && has(2, gone),
+            source: has(source, PollFlags::POLLIN | gone),
+            unread: has(sink, gone),
+            exited: exited.is_some() && has(end, gone),
         }
     }
 }
@@ -189,25 +162,4 @@ fn capacity(pipe: &File) -> usize {
         .ok()
         .and_then(|size| usize::try_from(size).ok())
         .unwrap_or(PIPE)
-}
-
-fn is_for_now(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
-}
-
-/// Writes all, also where the other side was given to us as one that does not block.
-fn write_all(sink: &File, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match (&*sink).write(bytes) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(length) => bytes = bytes.get(length..).unwrap_or_default(),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                let mut room = [PollFd::new(sink.as_fd(), PollFlags::POLLOUT)];
-                let _ = poll(&mut room, PollTimeout::NONE);
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -37,10 +37,10 @@ pub(super) struct Journal {
 impl Journal {
     /// Writes what comes through the queue until it ends or cannot be written, and says on stderr why it could not.
     pub(super) fn keep(self, queue: &Queue) {
-        if let Err(why) = self.write(queue) {
-            if queue.is_first_to_say() {
-                say(&why);
-            }
+        if let Err(why) = self.write(queue)
+            && queue.is_first_to_say()
+        {
+            say(&why);
         }
         queue.end();
     }
@@ -95,6 +95,7 @@ impl Journal {
                 let (own, rest) = bytes.split_at_checked(length).unwrap_or((bytes, b""));
                 bytes = rest;
                 lines.take(*entry, own, |event| out.append(event))?;
+                queue.gets_on();
             }
             out.flush()?;
         }
@@ -265,6 +266,19 @@ impl Lines {
                     // It goes with the agent's exit.
                     Stream::Stdin | Stream::Stderr => Ok(()),
                 }
+            }
+            Seen::Left(stream) => {
+                self.end(at, stream, &mut give)?;
+                let why = match stream {
+                    Stream::Stdin => return Ok(()),
+                    Stream::Stdout => "stdout: the agent has exited, and the rest is not recorded",
+                    Stream::Stderr => "stderr: the agent has exited, and the rest is not recorded",
+                };
+                give(event(
+                    at,
+                    Party::Harness,
+                    Body::Other(json!({ "ended": why })),
+                ))
             }
             Seen::Signal(signal) => give(event(at, Party::Harness, Body::Signal(signal))),
             Seen::Exit(exit) => {

@@ -5,9 +5,10 @@
 //! One thread moves each stream. A copy of what passes goes into a bounded queue, from which a thread of its own makes
 //! events and writes the file: whatever happens there, the traffic goes on.
 //!
-//! Two things differ from a pipe. A process that the agent leaves behind and that still holds one of its streams is served
-//! on by a second process, as the recorder itself must exit when the agent does; what passes then is not recorded. And a
-//! signal that somebody sends to the whole process group reaches the agent twice (one from the terminal does not).
+//! When the agent exits, so does the recorder. What may still be under way then, because the client does not read it or because
+//! a process that the agent left behind holds the stream, is served by a second process, and is not recorded. One thing
+//! differs from a pipe: a signal that somebody sends to the whole process group reaches the agent twice (one from the
+//! terminal does not).
 
 mod forward;
 mod journal;
@@ -15,7 +16,8 @@ mod place;
 mod proxy;
 mod queue;
 mod signals;
+mod sink;
 
-pub use forward::pass_on;
 pub use place::Place;
 pub use proxy::{Agent, Ended, StartError, run};
+pub use sink::pass_on;

@@ -121,8 +121,8 @@ pub fn run(agent: Agent) -> Result<Ended, StartError> {
         stderr.recv().ok(),
         stdin.recv_timeout(STDIN_PATIENCE).ok(),
     ] {
-        if let Some(Stopped::Held { source, sink }) = stopped {
-            serve_on(source, sink);
+        if let Some(Stopped::Left(rest)) = stopped {
+            rest.serve_on();
         }
     }
     queue.put(Instant::now(), Seen::Exit(exit), b"");
@@ -194,17 +194,4 @@ fn wait(child: &mut Child, pid: Pid, forget: impl FnOnce()) -> io::Result<Exit> 
         || Exit::Signal(status.signal().unwrap_or_default()),
         Exit::Code,
     ))
-}
-
-/// Starts a process that moves the rest of a stream, as this one has to exit.
-fn serve_on(source: OwnedFd, sink: OwnedFd) {
-    let Ok(program) = env::current_exe() else {
-        return;
-    };
-    let _ = Command::new(program)
-        .args(["record", "--pass-on"])
-        .stdin(source)
-        .stdout(sink)
-        .stderr(Stdio::null())
-        .spawn();
 }

@@ -17,6 +17,9 @@ const ENTRY: usize = mem::size_of::<Entry>();
 /// So a disk, or whatever else is behind the queue, that takes less than 4 MiB a second ends the recording.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long the end waits for a writing side that shows no sign of life.
+const LAST_PATIENCE: Duration = Duration::from_secs(5);
+
 /// A stream between client and agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
@@ -37,6 +40,8 @@ pub(super) enum Seen {
     Closed(Stream),
     /// The stream was closed by the side that reads from it.
     Unread(Stream),
+    /// The agent has exited, and what is still in the stream is not recorded.
+    Left(Stream),
     /// A signal was passed on.
     Signal(i32),
     /// The agent exited.
@@ -71,8 +76,10 @@ impl Batch {
 #[derive(Debug)]
 struct State {
     waiting: Batch,
-    /// When the writing side last showed that it gets on.
-    progress: Instant,
+    /// When the writing side last took what there was.
+    taken: Instant,
+    /// When it last showed that it gets on.
+    alive: Instant,
     /// Whether the writing side sleeps until there is something.
     asleep: bool,
     /// Nothing more will come.
@@ -109,7 +116,8 @@ impl Queue {
         Self {
             state: Mutex::new(State {
                 waiting: Batch::default(),
-                progress: Instant::now(),
+                taken: Instant::now(),
+                alive: Instant::now(),
                 asleep: false,
                 closed: false,
                 refused: false,
@@ -133,7 +141,7 @@ impl Queue {
         let mut full_since = None;
         while !state.refused && state.waiting.cost() + cost > BOUND {
             let since = *full_since.get_or_insert_with(Instant::now);
-            let left = PATIENCE.saturating_sub(state.progress.max(since).elapsed());
+            let left = PATIENCE.saturating_sub(state.taken.max(since).elapsed());
             if left.is_zero() {
                 state.refused = true;
                 self.wake_locked(&mut state);
@@ -151,6 +159,14 @@ impl Queue {
             state.waiting.bytes.extend_from_slice(bytes);
         }
         true
+    }
+
+    /// Puts an entry without bytes in its place at once. This is for what is rare: it heeds no bound.
+    pub(super) fn put_now(&self, at: Instant, seen: Seen) {
+        let mut state = self.lock();
+        if !state.refused && !state.closed {
+            state.waiting.entries.push(Entry { at, seen });
+        }
     }
 
     /// Wakes the writing side if it sleeps and there is something for it.
@@ -208,10 +224,16 @@ impl Queue {
         }
         state.asleep = false;
         mem::swap(&mut state.waiting, batch);
-        state.progress = Instant::now();
+        state.taken = Instant::now();
+        state.alive = state.taken;
         drop(state);
         self.emptied.notify_all();
         Taken::Batch
+    }
+
+    /// Says that the writing side gets on with what it took.
+    pub(super) fn gets_on(&self) {
+        self.lock().alive = Instant::now();
     }
 
     /// Ends the writing side: what is put from now on is dropped.
@@ -229,7 +251,7 @@ impl Queue {
         let since = Instant::now();
         let mut state = self.lock();
         while !state.done {
-            let left = PATIENCE.saturating_sub(state.progress.max(since).elapsed());
+            let left = LAST_PATIENCE.saturating_sub(state.alive.max(since).elapsed());
             if left.is_zero() {
                 return false;
             }

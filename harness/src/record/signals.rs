@@ -47,10 +47,7 @@ impl Signals {
         let to = receiver.clone();
         thread::spawn(move || {
             for origin in &mut self.caught {
-                if to.send(&origin) {
-                    queue.put(Instant::now(), Seen::Signal(origin.signal), b"");
-                    queue.wake();
-                }
+                to.send(&origin, &queue);
             }
         });
         receiver
@@ -63,15 +60,19 @@ impl Receiver {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Sends the agent a signal. Returns whether there was an agent.
-    fn send(&self, origin: &Origin) -> bool {
+    /// Sends the agent a signal, if there still is an agent. The entry comes first, so that no answer comes before it.
+    fn send(&self, origin: &Origin, queue: &Queue) {
         let agent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (Some(agent), Ok(signal)) = (*agent, Signal::try_from(origin.signal)) else {
-            return false;
+            return;
         };
+        queue.put_now(Instant::now(), Seen::Signal(origin.signal));
         // The terminal sends its signals to each process of the group.
         let has_it = origin.cause == Cause::Kernel && getpgid(Some(agent)) == Ok(getpgrp());
-        has_it || kill(agent, signal).is_ok()
+        if !has_it {
+            let _ = kill(agent, signal);
+        }
+        queue.wake();
     }
 }
 

@@ -143,14 +143,15 @@ fn unicode(rest: &[u8]) -> Unit<'static> {
             raw: 1 + rest.len().min(5),
         };
     };
-    if (0xd800..0xdc00).contains(&first) && rest.get(5..7) == Some(b"\\u") {
-        if let Some(second @ 0xdc00..0xe000) = four(7) {
-            let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-            return Unit::Escape {
-                character: char::from_u32(code).unwrap_or('\u{fffd}'),
-                raw: 12,
-            };
-        }
+    if (0xd800..0xdc00).contains(&first)
+        && rest.get(5..7) == Some(b"\\u")
+        && let Some(second @ 0xdc00..0xe000) = four(7)
+    {
+        let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        return Unit::Escape {
+            character: char::from_u32(code).unwrap_or('\u{fffd}'),
+            raw: 12,
+        };
     }
     Unit::Escape {
         character: char::from_u32(first).unwrap_or('\u{fffd}'),

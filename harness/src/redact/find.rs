@@ -102,7 +102,7 @@ enum Anchor {
 }
 
 /// Finds secrets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Finder {
     automaton: AhoCorasick,
     anchors: Vec<Anchor>,

@@ -46,7 +46,7 @@ enum Rest {
 }
 
 /// The end of a text that is not decided yet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Joined {
     tail: Vec<u8>,
     parts: VecDeque<Part>,
@@ -81,12 +81,14 @@ impl Joined {
         !head.is_empty() && said.len() >= *length && said.starts_with(head)
     }
 
-    /// Takes the next piece. `suspect` is whether anything in it gives reason to look.
+    /// Takes the next piece. `suspect` is whether anything in it gives reason to look, `repeats` whether the piece after it may
+    /// say it again.
     pub(super) fn add(
         &mut self,
         said: &[u8],
         source: Source,
         suspect: bool,
+        repeats: bool,
         tools: &mut Tools<'_>,
     ) {
         if !self.is_open() && source.event != self.last + 1 {
@@ -94,7 +96,9 @@ impl Joined {
             self.forget();
         }
         self.last = source.event;
-        self.head = (said.get(..HEAD).unwrap_or(said).to_vec(), said.len());
+        if repeats {
+            self.head = (said.get(..HEAD).unwrap_or(said).to_vec(), said.len());
+        }
         let swallowed = self.swallow(said, &source, tools);
         let said = said.get(swallowed..).unwrap_or_default();
         if said.is_empty() {

@@ -31,7 +31,7 @@ pub(super) enum StandsFor {
 }
 
 /// What is known.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     values: Vec<Value>,
     bytes: usize,

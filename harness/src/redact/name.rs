@@ -77,19 +77,43 @@ const HARMLESS_ENDS: &[&str] = &[
 ///
 /// Plurals are not meant: `totalTokens` counts.
 pub fn is_secret(name: &[u8]) -> bool {
-    if name.len() > LONGEST {
+    if is_everyday(name) || name.len() > LONGEST {
         return false;
     }
-    let plain: String = name
-        .iter()
-        .filter(|byte| byte.is_ascii_alphanumeric())
-        .map(|byte| char::from(byte.to_ascii_lowercase()))
-        .collect();
-    let ends = |ends: &[&str]| ends.iter().any(|end| plain.ends_with(end));
-    if ends(HARMLESS_ENDS) {
-        return false;
+    let mut plain = [0; LONGEST];
+    let mut length = 0;
+    let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    for (slot, byte) in plain.iter_mut().zip(letters) {
+        *slot = byte.to_ascii_lowercase();
+        length += 1;
     }
-    ends(AT_THE_END) || ANYWHERE.iter().any(|part| plain.contains(part))
+    let plain = plain.get(..length).unwrap_or_default();
+    let ends = |ends: &[&str]| ends.iter().any(|end| plain.ends_with(end.as_bytes()));
+    let holds = |part: &&str| plain.windows(part.len()).any(|own| own == part.as_bytes());
+    (ends(AT_THE_END) || ANYWHERE.iter().any(holds)) && !ends(HARMLESS_ENDS)
+}
+
+/// Names that most messages hold; there is no need to look at them closely.
+fn is_everyday(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"jsonrpc"
+            | b"id"
+            | b"method"
+            | b"params"
+            | b"result"
+            | b"sessionId"
+            | b"update"
+            | b"sessionUpdate"
+            | b"content"
+            | b"type"
+            | b"text"
+            | b"messageId"
+            | b"toolCallId"
+            | b"title"
+            | b"kind"
+            | b"status"
+    )
 }
 
 /// Values that stand in the place of a secret and are none.

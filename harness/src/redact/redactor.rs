@@ -12,7 +12,7 @@ use super::joined::{Joined, Source, Tools, replacement};
 use super::known::{Known, StandsFor};
 use super::name::{is_common, is_no_secret, is_secret};
 use super::slots::{Edit, Slots, With, edit_event, edited};
-use super::walk::{Leaf, Place, What, leaves};
+use super::walk::{Leaf, Names, Place, What, leaves};
 use crate::trace::{Body, Event, Exchange, ExchangePart, Header, Party};
 
 /// How long an event may wait, in seconds of the trace.
@@ -51,7 +51,7 @@ pub struct SetupError(#[from] aho_corasick::BuildError);
 /// replaced as far as it goes, and what goes on in the same way after it is taken out.
 ///
 /// In a secret that was split, the placeholder stands in the chunk in which it begins, and the rest is taken out of the others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Redactor {
     known: Known,
     finder: Finder,
@@ -137,11 +137,11 @@ impl Redactor {
                 }
             }
             Body::Other(value) => {
-                if let Some(json) = self.json_text(value.to_string().as_bytes()) {
-                    if let Ok(changed) = serde_json::from_slice(&json) {
-                        *value = changed;
-                        event.redacted = true;
-                    }
+                if let Some(json) = self.json_text(value.to_string().as_bytes())
+                    && let Ok(changed) = serde_json::from_slice(&json)
+                {
+                    *value = changed;
+                    event.redacted = true;
                 }
             }
             Body::Model(Exchange {
@@ -233,7 +233,12 @@ impl Redactor {
             return self.give(event, Vec::new(), out);
         }
         let mut found = std::mem::take(&mut self.leaves);
-        leaves(text.as_bytes(), &mut found);
+        let names = if suspect {
+            Names::Heeded
+        } else {
+            Names::Ignored
+        };
+        leaves(text.as_bytes(), names, &mut found);
         let stream = if in_pieces {
             Stream::of(text.as_bytes(), &found)
         } else {
@@ -281,7 +286,7 @@ impl Redactor {
             Some(payloads) => {
                 let mut found = std::mem::take(&mut self.leaves);
                 for (at, json) in payloads {
-                    leaves(json.as_bytes(), &mut found);
+                    leaves(json.as_bytes(), Names::Heeded, &mut found);
                     let from = edits.len();
                     if suspect {
                         let stream = Stream {
@@ -367,7 +372,7 @@ impl Redactor {
             text.decide(Mode::Cut, &mut tools);
             *text = Joined::default();
         }
-        text.add(&said, source, suspect, &mut tools);
+        text.add(&said, source, suspect, repeats, &mut tools);
         if repeats && !text.is_open() {
             self.texts.remove(index);
         }
@@ -424,7 +429,7 @@ impl Redactor {
     fn text(&mut self, text: &[u8], depth: usize, mode: Mode, edits: &mut Vec<Edit>) {
         if let Some(json) = json_within(text).filter(|_| depth > 0) {
             let mut found = Vec::new();
-            leaves(json, &mut found);
+            leaves(json, Names::Heeded, &mut found);
             self.places(json, &found, &Stream::default(), depth - 1, edits);
             let at = text.len() - text.trim_ascii_start().len();
             for edit in edits {

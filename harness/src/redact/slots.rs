@@ -32,7 +32,7 @@ pub(super) enum With {
     Quoted(Vec<u8>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Slot {
     event: Event,
     edits: Vec<Edit>,
@@ -41,7 +41,7 @@ struct Slot {
 }
 
 /// Events that wait, oldest first. Each has a number that stays its own.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     slots: VecDeque<Slot>,
     /// The number of the oldest.

@@ -121,8 +121,17 @@ struct Frame {
     value: Option<usize>,
 }
 
+/// Whether leaves are told that are secrets by their place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    /// They are.
+    Heeded,
+    /// There are none, and only the places of the protocol are of interest.
+    Ignored,
+}
+
 /// Collects the leaves of a JSON text, which must be valid.
-pub(super) fn leaves(json: &[u8], out: &mut Vec<Leaf>) {
+pub(super) fn leaves(json: &[u8], names: Names, out: &mut Vec<Leaf>) {
     out.clear();
     let mut stack: Vec<Frame> = Vec::with_capacity(16);
     let mut at = 0;
@@ -133,7 +142,7 @@ pub(super) fn leaves(json: &[u8], out: &mut Vec<Leaf>) {
                 let frame = match stack.last() {
                     None => Frame::new(is_object, Place::Root, false, 0, 0),
                     Some(parent) => {
-                        let (place, secret) = parent.value(json);
+                        let (place, secret) = parent.value(json, names);
                         Frame::new(
                             is_object,
                             place,
@@ -147,11 +156,13 @@ pub(super) fn leaves(json: &[u8], out: &mut Vec<Leaf>) {
                 at += 1;
             }
             b'}' | b']' => {
-                if let Some(frame) = stack.pop() {
-                    if let Some(leaf) = frame.value.and_then(|index| out.get_mut(index)) {
-                        leaf.secret |= frame.is_pair;
-                        leaf.named |= frame.is_pair;
-                    }
+                let value = stack
+                    .pop()
+                    .filter(|frame| frame.is_pair)
+                    .and_then(|frame| frame.value);
+                if let Some(leaf) = value.and_then(|index| out.get_mut(index)) {
+                    leaf.secret = true;
+                    leaf.named = true;
                 }
                 at += 1;
             }
@@ -167,7 +178,7 @@ pub(super) fn leaves(json: &[u8], out: &mut Vec<Leaf>) {
             b'"' => {
                 let raw = at + 1..end_of_string(json, at + 1);
                 at = raw.end + 1;
-                take_string(json, raw, stack.last_mut(), out);
+                take_string(json, raw, names, stack.last_mut(), out);
             }
             b'-' | b'0'..=b'9' => {
                 let rest = json.get(at..).unwrap_or_default();
@@ -189,7 +200,13 @@ pub(super) fn leaves(json: &[u8], out: &mut Vec<Leaf>) {
     }
 }
 
-fn take_string(json: &[u8], raw: Range<usize>, frame: Option<&mut Frame>, out: &mut Vec<Leaf>) {
+fn take_string(
+    json: &[u8],
+    raw: Range<usize>,
+    names: Names,
+    frame: Option<&mut Frame>,
+    out: &mut Vec<Leaf>,
+) {
     let Some(frame) = frame else {
         out.push(Leaf {
             raw,
@@ -207,7 +224,7 @@ fn take_string(json: &[u8], raw: Range<usize>, frame: Option<&mut Frame>, out: &
         });
         return;
     }
-    let (place, named) = frame.value(json);
+    let (place, named) = frame.value(json, names);
     let name = json.get(frame.name.clone()).unwrap_or_default();
     let mut secret = named;
     if frame.is_object {
@@ -257,12 +274,15 @@ impl Frame {
     }
 
     /// The place of the value that is read, and whether its name makes it a secret.
-    fn value(&self, json: &[u8]) -> (Place, bool) {
+    fn value(&self, json: &[u8], names: Names) -> (Place, bool) {
         if !self.is_object {
             return (self.place.item(), self.secret);
         }
         let name = json.get(self.name.clone()).unwrap_or_default();
-        (self.place.member(name), is_secret(name))
+        (
+            self.place.member(name),
+            names == Names::Heeded && is_secret(name),
+        )
     }
 
     fn path_of(&self, json: &[u8]) -> u64 {
@@ -309,7 +329,7 @@ mod tests {
 
     fn secrets(json: &str) -> Vec<&str> {
         let mut out = Vec::new();
-        leaves(json.as_bytes(), &mut out);
+        leaves(json.as_bytes(), Names::Heeded, &mut out);
         out.iter()
             .filter(|leaf| leaf.secret)
             .map(|leaf| &json[leaf.raw.clone()])
@@ -341,7 +361,7 @@ mod tests {
     fn places_of_the_protocol_are_told() {
         let json = r#"{"params":{"sessionId":"s","update":{"sessionUpdate":"k","content":[{"type":"content","content":{"type":"text","text":"t"}}]}}}"#;
         let mut out = Vec::new();
-        leaves(json.as_bytes(), &mut out);
+        leaves(json.as_bytes(), Names::Heeded, &mut out);
         let at = |place| {
             out.iter()
                 .find(|leaf| leaf.place == place)
@@ -355,7 +375,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_panic(json: Vec<u8>) {
-            leaves(&json, &mut Vec::new());
+            leaves(&json, Names::Heeded, &mut Vec::new());
         }
     }
 }

@@ -121,7 +121,9 @@ impl Recording {
             1 => all.push("1 line of it could not be read".to_owned()),
             many => all.push(format!("{many} lines of it could not be read")),
         }
-        if let Some(line) = checked.cut {
+        if let Some(why) = &checked.stopped {
+            all.push(format!("its recorder stopped before the agent did: {why}"));
+        } else if let Some(line) = checked.cut {
             all.push(format!(
                 "it breaks off in line {line}: whoever recorded it was stopped there"
             ));

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::spec::TOOL_KINDS;
 
+/// So many calls of a session are kept; beyond them those that have ended are forgotten.
+const KEPT: usize = 10_000;
+
 /// The `status` of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -146,6 +149,9 @@ pub struct Calls {
     calls: HashMap<String, Call>,
     /// The ids that were announced since the last prompt that found no turn open.
     of_turn: Vec<String>,
+    /// How many calls there may be before some are forgotten; 0 before there were any.
+    room: usize,
+    forgot: bool,
 }
 
 impl Calls {
@@ -154,7 +160,13 @@ impl Calls {
         self.calls.get(id)
     }
 
-    /// The calls that were announced since the last prompt that found no turn open, in order.
+    /// Whether calls that have ended were forgotten, so that an unknown id may be one of theirs.
+    pub fn forgot_some(&self) -> bool {
+        self.forgot
+    }
+
+    /// The calls that were announced since the last prompt that found no turn open, in order; without those that have
+    /// ended and were forgotten.
     pub fn of_turn(&self) -> impl Iterator<Item = (&str, &Call)> {
         self.of_turn
             .iter()
@@ -175,13 +187,14 @@ impl Calls {
             Some(call) if !replayed => call,
             _ => Call::new(index, turn),
         };
-        if after.announced.is_none() && !replayed {
-            self.of_turn.push(id.to_owned());
-        }
+        let is_new = after.announced.is_none() && !replayed;
         after.announced = Some(index);
         after.replayed = replayed;
         after.take_over(body);
         self.put(id, after);
+        if is_new {
+            self.of_turn.push(id.to_owned());
+        }
         Some(CallStep { before, after })
     }
 
@@ -259,8 +272,23 @@ impl Calls {
             Some(known) => *known = call,
             None => {
                 self.calls.insert(id.to_owned(), call);
+                if self.calls.len() > self.room.max(KEPT) {
+                    self.forget(id);
+                }
             }
         }
+    }
+
+    /// Forgets all calls that have ended, but for this one.
+    fn forget(&mut self, but: &str) {
+        let before = self.calls.len();
+        self.calls
+            .retain(|id, call| !call.status().is_final() || call.asked > 0 || id == but);
+        self.forgot |= self.calls.len() < before;
+        // What has not ended stays, however much it is; the next time is when there is twice as much.
+        self.room = 2 * self.calls.len();
+        let calls = &self.calls;
+        self.of_turn.retain(|id| calls.contains_key(id));
     }
 }
 
@@ -291,4 +319,25 @@ pub(super) fn chosen_kind<'a>(request: &'a Value, outcome: &Value) -> Option<&'a
         .find(|option| option.get("optionId").and_then(Value::as_str) == Some(chosen))?
         .get("kind")?
         .as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn calls_that_have_ended_are_forgotten_when_there_are_many() {
+        let mut calls = Calls::default();
+        let open = json!({"toolCallId": "open", "title": "x"});
+        calls.announced(0, None, false, &open);
+        for number in 0..3 * KEPT as u64 {
+            let body =
+                json!({"toolCallId": number.to_string(), "title": "x", "status": "completed"});
+            calls.announced(number, None, false, &body);
+        }
+        assert!(calls.calls.len() <= KEPT + 1, "{}", calls.calls.len());
+        assert!(calls.of_turn.len() <= KEPT + 1, "{}", calls.of_turn.len());
+        assert!(calls.forgot_some() && calls.get("open").is_some() && calls.get("0").is_none());
+    }
 }

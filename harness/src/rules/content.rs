@@ -133,7 +133,8 @@ fn details(moment: &Moment<'_>, block: &Value, at: &str, out: &mut Out<'_>) {
         _ => {}
     }
     if let Some(priority) = block
-        .pointer("/annotations/priority")
+        .get("annotations")
+        .and_then(|annotations| annotations.get("priority"))
         .and_then(Value::as_f64)
         && !(0.0..=1.0).contains(&priority)
     {

@@ -9,6 +9,7 @@ use super::gap::Gap;
 use crate::spec::{Condition, Facts, Truth};
 use crate::wire::Id;
 
+mod answered;
 mod end;
 mod observing;
 mod open;
@@ -34,6 +35,8 @@ pub struct Conversation {
     pub end: End,
     /// The last event at which the model refused a request (a status of 400 or more) or broke off its reply.
     pub model_failed: Option<u64>,
+    /// Whether exchanges with the model are recorded at all.
+    pub model_seen: bool,
     /// The last line of the agent that may have held messages and could not be read as one: a batch, two messages on one
     /// line, a message cut or spread over lines, text that is no UTF-8, a message behind other
     /// text. An answer that seems to be missing may stand there.
@@ -44,9 +47,10 @@ pub struct Conversation {
     /// The events of requests whose answer came under an id of another type, such as `"1"` for `1` (JSONRPC-03).
     pub misaddressed: HashSet<u64>,
     open: [HashMap<Id, VecDeque<Open>>; 2],
-    answered: HashMap<Id, u64>,
+    answered: answered::Answered,
     sessions: HashMap<String, Session>,
     session_members: Vec<String>,
+    agreed: u64,
     presence: presence::Presence,
 }
 
@@ -59,12 +63,24 @@ pub struct Handshake {
     pub params: Value,
     /// The agent's result.
     pub result: Value,
+    /// `protocolVersion` of the result.
+    version: Option<u64>,
 }
 
 impl Handshake {
+    fn new(event: u64, params: Value, result: Value) -> Self {
+        let version = result.get("protocolVersion").and_then(Value::as_u64);
+        Self {
+            event,
+            params,
+            result,
+            version,
+        }
+    }
+
     /// `protocolVersion` of the result.
     pub fn version(&self) -> Option<u64> {
-        self.result.get("protocolVersion")?.as_u64()
+        self.version
     }
 }
 
@@ -178,6 +194,16 @@ impl Conversation {
                         .is_none_or(|version| version == 1)
             }
         }
+    }
+
+    /// Changes whenever something does that conditions of the catalogue depend on.
+    pub(super) fn agreed(&self) -> u64 {
+        self.agreed
+    }
+
+    /// Whether something is missing that is not only the start.
+    pub(super) fn lacks_lines(&self) -> bool {
+        self.hole.is_some_and(|hole| !self.begins_at(hole))
     }
 
     /// Whether something is missing in the recording after this event.

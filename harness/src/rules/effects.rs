@@ -13,6 +13,9 @@ const FILES: [&str; 5] = ["path", "file_path", "filePath", "absolute_path", "abs
 /// Kinds of tool calls that write no file.
 const READERS: [&str; 5] = ["read", "search", "think", "fetch", "switch_mode"];
 
+/// So many files and commands of a turn are kept.
+const KEPT: usize = 10_000;
+
 /// How many calls are remembered for one file or command: the last ones.
 const REMEMBERED: usize = 16;
 
@@ -133,15 +136,22 @@ impl Targets {
             .map(String::as_str)
     }
 
+    /// Whether there is room for more. Of a call for which there is none, nothing is known.
+    fn has_room(&self) -> bool {
+        self.files.len() < KEPT && self.commands.len() < KEPT
+    }
+
     fn file(&mut self, id: &str, path: Option<&Value>) {
-        if let Some(path) = path.and_then(Value::as_str).filter(|path| !path.is_empty()) {
+        if self.has_room()
+            && let Some(path) = path.and_then(Value::as_str).filter(|path| !path.is_empty())
+        {
             remember(&mut self.files, path.to_owned(), id);
             self.know(id);
         }
     }
 
     fn command(&mut self, id: &str, command: String) {
-        if !command.is_empty() {
+        if !command.is_empty() && self.has_room() {
             remember(&mut self.commands, command, id);
             self.know(id);
         }

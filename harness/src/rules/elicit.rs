@@ -1,6 +1,6 @@
 //! ELICIT-01 to -11 and -16: what the agent asks the user through the client.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -24,6 +24,9 @@ const HTTPS: &str = "ELICIT-10";
 const NO_LINKS: &str = "ELICIT-11";
 const COMPLETED: &str = "ELICIT-16";
 
+/// So many ids of URL elicitations are remembered; beyond them those that are over are forgotten.
+const REMEMBERED: usize = 10_000;
+
 /// ELICIT-01, -02 (docs/protocol/v1/elicitation.mdx#checking-support): a mode that the client did not announce. They pass
 /// when a turn went by without one.
 ///
@@ -39,10 +42,10 @@ const COMPLETED: &str = "ELICIT-16";
 pub(super) struct Elicitations {
     form: bool,
     url: bool,
-    /// Tool calls by session; kept only where the client takes elicitations.
-    calls: HashMap<String, HashSet<String>>,
     /// Every id of a URL elicitation, and how it stands.
     urls: HashMap<String, Url>,
+    /// Whether some that were over were forgotten.
+    forgot: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -82,9 +85,6 @@ impl Rule for Elicitations {
             return;
         }
         match message.method() {
-            Some("session/update" | "session/request_permission") => {
-                self.remember_call(moment, message);
-            }
             Some("elicitation/create") => self.create(moment, message, out),
             Some("elicitation/complete") => self.complete(moment, message, out),
             _ => {}
@@ -102,22 +102,6 @@ impl Rule for Elicitations {
 }
 
 impl Elicitations {
-    fn remember_call(&mut self, moment: &Moment<'_>, message: &Message) {
-        if !moment.talk.client_can(&["elicitation"]) {
-            return;
-        }
-        let call = message.params().and_then(|params| {
-            let call = params.get("toolCall").or_else(|| params.get("update"))?;
-            call.get("toolCallId")?.as_str()
-        });
-        if let (Some(session), Some(call)) = (message.session(), call) {
-            let calls = self.calls.entry(session.to_owned()).or_default();
-            if !calls.contains(call) {
-                calls.insert(call.to_owned());
-            }
-        }
-    }
-
     fn create(&mut self, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
         let Some(params) = message.params() else {
             return;
@@ -237,10 +221,8 @@ impl Elicitations {
             Standing::Known => {}
         }
         let call = params.get("toolCallId").and_then(Value::as_str)?;
-        let announced = self
-            .calls
-            .get(session)
-            .is_some_and(|calls| calls.contains(call));
+        let calls = moment.talk.session(session).map(|session| &session.calls);
+        let announced = calls.is_some_and(|calls| calls.get(call).is_some() || calls.forgot_some());
         if announced || !moment.talk.client_can(&["elicitation"]) {
             return None;
         }
@@ -264,6 +246,10 @@ impl Elicitations {
         let Some(id) = params.get("elicitationId").and_then(Value::as_str) else {
             return;
         };
+        if self.urls.len() >= REMEMBERED {
+            self.urls.retain(|_, url| *url == Url::Outstanding);
+            self.forgot = true;
+        }
         let before = self.urls.insert(id.to_owned(), Url::Outstanding);
         out.check(
             UNIQUE,
@@ -313,6 +299,10 @@ impl Elicitations {
                 *url = Url::Completed;
                 out.pass(COMPLETED);
             }
+            None if self.forgot => out.inconclusive(
+                COMPLETED,
+                "there are so many elicitations that those that were over were forgotten",
+            ),
             None if !moment.talk.whole => out.inconclusive(
                 COMPLETED,
                 "the recording begins late or lacks lines: an elicitation may have been made there",

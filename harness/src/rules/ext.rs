@@ -1,7 +1,6 @@
 //! EXT-04 to -07 and EXT-09: what the agent adds to the protocol.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value};
 
@@ -21,9 +20,6 @@ const REMEMBERED: usize = 100;
 
 /// So many forms of payloads are remembered.
 const REMEMBERED_FORMS: usize = 10_000;
-
-/// Members whose text tells which form of a type is meant.
-const TAGS: [&str; 3] = ["sessionUpdate", "type", "mode"];
 
 /// Members in which a `_meta` is none of the protocol's: free-form values, and names that an agent chooses.
 const FREE: [&str; 4] = ["rawInput", "rawOutput", "properties", "data"];
@@ -81,10 +77,7 @@ impl Extensions {
         let Some(value) = payload.value else {
             return;
         };
-        let mut hasher = DefaultHasher::new();
-        payload.definition.hash(&mut hasher);
-        hash_form(value, &mut hasher);
-        let form = hasher.finish();
+        let form = moment.form();
         if self.clean.contains(&form) {
             out.pass(MEMBERS);
             return;
@@ -208,31 +201,6 @@ fn gives_mcp_over_acp(message: &Message) -> bool {
         .into_iter()
         .flatten()
         .any(|server| server.get("type").and_then(Value::as_str) == Some("acp"))
-}
-
-/// What tells the type of each object in a value, and its members: names, JSON types and tags, but no other text.
-fn hash_form(value: &Value, hasher: &mut impl Hasher) {
-    std::mem::discriminant(value).hash(hasher);
-    match value {
-        Value::Object(members) => {
-            members.len().hash(hasher);
-            for (name, value) in members {
-                name.hash(hasher);
-                match value {
-                    Value::String(text) if TAGS.contains(&name.as_str()) => text.hash(hasher),
-                    _ if matches!(name.as_str(), "_meta" | "rawInput" | "rawOutput") => {}
-                    value => hash_form(value, hasher),
-                }
-            }
-        }
-        Value::Array(items) => {
-            items.len().hash(hasher);
-            for item in items {
-                hash_form(item, hasher);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }
 
 /// Whether the object that holds this member lacks one that is required.

@@ -1,7 +1,9 @@
 //! Runs all rules over the events of one trace.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
+use super::form::Forms;
+use super::slots::Slots;
 use super::{Conversation, Judgement, Moment, Place, areas, reach};
 use crate::spec::{Catalogue, Truth};
 use crate::trace::Event;
@@ -39,6 +41,7 @@ pub trait Rule: Send {
 #[derive(Debug)]
 pub struct Out<'a> {
     judgement: &'a mut Judgement,
+    slots: &'a mut Slots,
     talk: &'a Conversation,
     /// What the rules see; `None` at the end of the trace.
     moment: Option<&'a Moment<'a>>,
@@ -47,16 +50,14 @@ pub struct Out<'a> {
 impl Out<'_> {
     /// The requirement was seen to hold.
     pub fn pass(&mut self, id: &'static str) {
-        if self.applies(id) {
-            self.judgement.pass(id);
-        }
+        self.slots.pass(id, self.talk);
     }
 
     /// The requirement was seen not to hold; `message` is one sentence: what was seen, what was expected.
     ///
     /// Where something that this rests on is not in the recording, or was redacted, it is inconclusive instead.
     pub fn fail(&mut self, id: &'static str, place: Place, message: impl Into<String>) {
-        match self.truth(id) {
+        match self.slots.truth(id, self.talk) {
             Truth::Holds => {}
             Truth::Unknown if !self.talk.whole => {
                 self.judgement
@@ -122,29 +123,13 @@ impl Out<'_> {
         self.judgement.not_applicable(id, condition.into());
     }
 
-    /// What has been found so far.
+    /// What has been found so far; at the end of the trace that is all of what the rules before this one found.
     pub fn so_far(&self) -> &Judgement {
         self.judgement
     }
 
-    fn applies(&self, id: &'static str) -> bool {
-        self.truth(id) == Truth::Holds
-    }
-
-    /// Whether the requirement's own condition holds on this connection.
-    fn truth(&self, id: &'static str) -> Truth {
-        let Some(requirement) = Catalogue::v1().get(id) else {
-            debug_assert!(
-                false,
-                "a rule judges {id}, which the catalogue does not hold"
-            );
-            return Truth::Unknown;
-        };
-        if requirement.when.is_always() {
-            Truth::Holds
-        } else {
-            self.talk.evaluate(&requirement.when)
-        }
+    fn applies(&mut self, id: &'static str) -> bool {
+        self.slots.truth(id, self.talk) == Truth::Holds
     }
 }
 
@@ -153,6 +138,8 @@ pub struct Judge {
     rules: Vec<Box<dyn Rule>>,
     talk: Conversation,
     judgement: Judgement,
+    slots: Slots,
+    forms: RefCell<Forms>,
     seen: u64,
 }
 
@@ -179,8 +166,20 @@ impl Judge {
             rules,
             talk,
             judgement: Judgement::new(),
+            slots: Slots::default(),
+            forms: RefCell::default(),
             seen: 0,
         }
+    }
+
+    /// Another process begins here, as where two recordings were put behind each other: what was open is over, and nothing
+    /// of before is known. Events are counted on.
+    pub fn begins_anew(&mut self, from_start: bool) {
+        self.end();
+        self.rules = areas::all();
+        let lines = self.talk.missing();
+        self.talk = Conversation::of_recording(from_start);
+        self.talk.inherit(lines, self.seen);
     }
 
     /// Something is missing here: a line of the recording could not be read. It may have held anything, so what rests on
@@ -196,6 +195,7 @@ impl Judge {
         let reading = event.body.reading();
         let change = self.talk.observe(index, event, reading.as_ref());
         let violations = OnceCell::new();
+        let form = OnceCell::new();
         let moment = Moment {
             index,
             event,
@@ -207,10 +207,19 @@ impl Judge {
             ended_gap: change.ended_gap.as_ref(),
             call: change.call,
             update: super::moment::update_of(event, reading.as_ref()),
+            payload: super::moment::payload_of(
+                &self.talk,
+                event.from,
+                reading.as_ref(),
+                change.answers.as_ref(),
+            ),
             violations: &violations,
+            form: &form,
+            forms: &self.forms,
         };
         let mut out = Out {
             judgement: &mut self.judgement,
+            slots: &mut self.slots,
             talk: &self.talk,
             moment: Some(&moment),
         };
@@ -227,16 +236,23 @@ impl Judge {
 
     /// Ends the trace and gives the judgement and the last state of the conversation.
     pub fn finish(mut self) -> (Judgement, Conversation) {
-        let mut out = Out {
-            judgement: &mut self.judgement,
-            talk: &self.talk,
-            moment: None,
-        };
+        self.end();
+        (self.judgement, self.talk)
+    }
+
+    fn end(&mut self) {
         for rule in &mut self.rules {
+            self.slots.settle(&mut self.judgement);
+            let mut out = Out {
+                judgement: &mut self.judgement,
+                slots: &mut self.slots,
+                talk: &self.talk,
+                moment: None,
+            };
             rule.end(&self.talk, &mut out);
         }
+        self.slots.settle(&mut self.judgement);
         self.name_conditions_that_fail();
-        (self.judgement, self.talk)
     }
 
     /// Says of each requirement whose condition does not hold on this connection which condition that is.

@@ -72,6 +72,11 @@ impl Judgement {
         self.tally(id).passes += 1;
     }
 
+    /// The requirement was seen to hold so many times.
+    pub(super) fn pass_times(&mut self, id: &'static str, times: u64) {
+        self.tally(id).passes += times;
+    }
+
     /// The requirement was seen not to hold.
     pub fn fail(&mut self, id: &'static str, place: Option<Place>, message: String) {
         let tally = self.tally(id);

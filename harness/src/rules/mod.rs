@@ -16,6 +16,7 @@ mod elicit_form;
 mod elicit_url;
 mod error;
 mod ext;
+mod form;
 mod fs;
 mod gap;
 mod init;
@@ -33,6 +34,7 @@ mod quote;
 mod reach;
 mod schema;
 mod session;
+mod slots;
 #[cfg(test)]
 pub(crate) mod talking;
 mod terminal;

@@ -1,9 +1,10 @@
 //! One event as a rule sees it: with what it holds and what it means in the conversation.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 use serde_json::Value;
 
+use super::form::{self, Forms};
 use super::{CallStep, Conversation, Gap, Open, Place, Turn};
 use crate::spec::{Methods, Schema, Side, Truth, Violation};
 use crate::trace::{Event, Party};
@@ -32,8 +33,14 @@ pub struct Moment<'a> {
     pub call: Option<CallStep>,
     /// Read once per event, for most rules ask for it; see [`Moment::update`].
     pub(super) update: Option<Update<'a>>,
+    /// See [`Moment::payload`].
+    pub(super) payload: Option<Payload<'a>>,
     /// Where [`Moment::violations`] keeps what it found.
     pub(super) violations: &'a OnceCell<Vec<Violation>>,
+    /// Where [`Moment::form`] keeps its number.
+    pub(super) form: &'a OnceCell<u64>,
+    /// Forms that were valid before.
+    pub(super) forms: &'a RefCell<Forms>,
 }
 
 /// What a message of the agent carries, and the definition that it must fit.
@@ -78,6 +85,54 @@ pub(super) fn update_of<'a>(event: &Event, reading: Option<&'a Reading>) -> Opti
     (message.method() == Some("session/update"))
         .then(|| Update::of(message))
         .flatten()
+}
+
+/// What the agent's message carries; see [`Moment::payload`].
+pub(super) fn payload_of<'a>(
+    talk: &Conversation,
+    from: Party,
+    reading: Option<&'a Reading>,
+    answers: Option<&'a Open>,
+) -> Option<Payload<'a>> {
+    let message = reading.filter(|_| from == Party::Agent)?.message()?;
+    match message.kind() {
+        Kind::Request { method, .. } | Kind::Notification { method } => {
+            if !talk.is_version_one() {
+                return None;
+            }
+            let known = Methods::v1().get(method)?;
+            known.called_by(Side::Agent).then(|| Payload {
+                method,
+                member: "/params",
+                definition: &known.params,
+                value: message.params(),
+            })
+        }
+        Kind::Response { .. } => {
+            let open = answers?;
+            let result = message.result().filter(|_| message.error().is_none())?;
+            let known = Methods::v1().get(&open.method)?;
+            if matches!(talk.evaluate(&known.gate), Truth::Fails(_)) {
+                // The client called what it must not: whatever the agent answers is only recorded (INIT-15).
+                return None;
+            }
+            if open.method == "initialize" {
+                // An answer that agrees on another version has the shape of that version.
+                let version = result.get("protocolVersion").and_then(Value::as_u64);
+                if version.is_some_and(|version| version != 1 && version <= 65535) {
+                    return None;
+                }
+            } else if !talk.is_version_one() {
+                return None;
+            }
+            Some(Payload {
+                method: &open.method,
+                member: "/result",
+                definition: known.result.as_deref()?,
+                value: Some(result),
+            })
+        }
+    }
 }
 
 impl<'a> Moment<'a> {
@@ -132,45 +187,14 @@ impl<'a> Moment<'a> {
     /// What the agent's message carries, if the schema of version 1 defines it: the params of a method that agents call,
     /// or the result of a request that it answers. `None` where another version was agreed on, or none yet.
     pub fn payload(&self) -> Option<Payload<'a>> {
-        let message = self.agent_message()?;
-        match message.kind() {
-            Kind::Request { method, .. } | Kind::Notification { method } => {
-                if !self.talk.is_version_one() {
-                    return None;
-                }
-                let known = Methods::v1().get(method)?;
-                known.called_by(Side::Agent).then(|| Payload {
-                    method,
-                    member: "/params",
-                    definition: &known.params,
-                    value: message.params(),
-                })
-            }
-            Kind::Response { .. } => {
-                let open = self.answers?;
-                let result = message.result().filter(|_| message.error().is_none())?;
-                let known = Methods::v1().get(&open.method)?;
-                if matches!(self.talk.evaluate(&known.gate), Truth::Fails(_)) {
-                    // The client called what it must not: whatever the agent answers is only recorded (INIT-15).
-                    return None;
-                }
-                if open.method == "initialize" {
-                    // An answer that agrees on another version has the shape of that version.
-                    let version = result.get("protocolVersion").and_then(Value::as_u64);
-                    if version.is_some_and(|version| version != 1 && version <= 65535) {
-                        return None;
-                    }
-                } else if !self.talk.is_version_one() {
-                    return None;
-                }
-                Some(Payload {
-                    method: &open.method,
-                    member: "/result",
-                    definition: known.result.as_deref()?,
-                    value: Some(result),
-                })
-            }
-        }
+        self.payload
+    }
+
+    /// A number for the form of the payload; see [`super::form`].
+    pub(super) fn form(&self) -> u64 {
+        *self
+            .form
+            .get_or_init(|| self.payload.as_ref().map_or(0, form::form))
     }
 
     /// What the schema says against [`Moment::payload`], with paths from the top of the message such as
@@ -202,7 +226,13 @@ impl<'a> Moment<'a> {
         {
             return Vec::new();
         }
+        if self.forms.borrow().is_valid(self.form()) {
+            return Vec::new();
+        }
         let mut violations = schema.violations(payload.definition, value);
+        if violations.is_empty() {
+            self.forms.borrow_mut().remember(self.form());
+        }
         for violation in &mut violations {
             violation.path.insert_str(0, payload.member);
         }

@@ -17,6 +17,9 @@ const SIDE_BY_SIDE: f64 = 0.05;
 /// The kinds of operation that PERM-10 counts.
 const OPERATIONS: [&str; 6] = ["read", "edit", "delete", "move", "execute", "fetch"];
 
+/// So many effects wait for the answer to a request.
+const WAITING: usize = 1_000;
+
 /// How many modes and kinds PERM-10 keeps apart.
 const COUNTED: usize = 60;
 
@@ -481,6 +484,9 @@ impl Permission {
                     "another call of the turn may account for an effect",
                 );
             } else {
+                if asking.early.len() >= WAITING {
+                    return;
+                }
                 asking.early.push(Early {
                     call: (*id).to_owned(),
                     event: moment.index,

@@ -59,7 +59,10 @@ impl Rule for Planning {
             return;
         }
         if let Some(update) = moment.update() {
-            let Some(entries) = update.body.get("entries").filter(|_| update.kind == "plan") else {
+            if update.kind != "plan" {
+                return;
+            }
+            let Some(entries) = update.body.get("entries") else {
                 return;
             };
             part::judge(moment, "PLAN-01", out);

@@ -33,7 +33,7 @@ struct Prompt {
 
 /// PROMPT-01 (docs/protocol/v1/prompt-turn.mdx#4-check-for-completion): a prompt of text is answered with a stop reason.
 /// An error proves nothing where it names a credential or quota, where the model failed, where the agent was being ended
-/// or another prompt of the session was open; on a turn that the client cancelled it is CANCEL-02's. Prompts with other
+/// or another prompt of the session was open, nor in a recording from elsewhere that does not show the model; on a turn that the client cancelled it is CANCEL-02's. Prompts with other
 /// blocks are PROMPT-03's and CONTENT-04's. A stop reason of a wrong shape is PROMPT-02's.
 ///
 /// PROMPT-02 (schema StopReason): the stop reason is one of five.
@@ -309,6 +309,11 @@ impl Prompts {
                 out.pass("PROMPT-05");
             } else if model_failed(moment, turn) {
                 out.inconclusive("PROMPT-05", "the model failed during the turn");
+            } else if moment.talk.model_is_out_of_sight() {
+                out.inconclusive(
+                    "PROMPT-05",
+                    "whether the model said anything is not in the recording",
+                );
             } else {
                 out.fail(
                     "PROMPT-05",
@@ -430,6 +435,8 @@ fn failed(
         "a credential or a quota seems to be missing"
     } else if model_failed(moment, turn) {
         "the model failed during the turn"
+    } else if moment.talk.model_is_out_of_sight() {
+        "whether the model failed is not in the recording"
     } else if moment.talk.end.by_client() {
         "the agent was being ended"
     } else if session.origin == Origin::Before {

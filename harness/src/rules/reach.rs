@@ -198,7 +198,7 @@ pub(super) fn missing(
         Turn => moment.and_then(turn),
     };
     let covered = since.is_some_and(|since| since.min(place.event) >= hole);
-    (!covered).then_some(if hole == 0 {
+    (!covered).then_some(if talk.begins_at(hole) {
         "what it rests on may have come before the recording begins"
     } else {
         "what it rests on may stand in a line of the recording that could not be read"

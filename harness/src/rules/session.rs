@@ -40,6 +40,8 @@ const CREATING: [&str; 2] = ["session/new", "session/fork"];
 /// So many unknown ids, and so much of the prompts of a session, are remembered.
 const REMEMBERED_IDS: usize = 1000;
 const REMEMBERED_BYTES: usize = 16 * 1024;
+/// So much of all prompts together.
+const REMEMBERED_IN_ALL: usize = 16 * 1024 * 1024;
 
 /// SESSION-01 (docs/protocol/v1/session-setup.mdx#creating-a-session): session/new gives a session id. Judged on requests
 /// after the handshake that are valid and name an absolute folder; -32000 asks to authenticate and says nothing, nor does
@@ -63,6 +65,8 @@ pub(super) struct Sessions {
     named: HashSet<String>,
     /// What the prompts of each session said.
     prompts: HashMap<String, Said>,
+    /// How many bytes of prompts are remembered.
+    remembered: usize,
     given_up: HashSet<u64>,
 }
 
@@ -173,9 +177,12 @@ impl Sessions {
                 .and_then(|message| message.params()?.get("prompt")?.as_array());
             let said = self.prompts.entry(session.to_owned()).or_default();
             for text in blocks.into_iter().flatten().filter_map(words) {
-                if said.text.len() + text.len() > REMEMBERED_BYTES {
+                let fits = said.text.len() + text.len() <= REMEMBERED_BYTES
+                    && self.remembered + text.len() <= REMEMBERED_IN_ALL;
+                if !fits {
                     said.more = true;
                 } else {
+                    self.remembered += text.len();
                     said.text.push_str(text);
                     said.text.push('\n');
                 }

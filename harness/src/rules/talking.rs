@@ -5,7 +5,7 @@
 //! `unanswered 5` the harness gave up waiting for the answer to request 5, `model 500` a status of the model.
 //! `jsonrpc` is put in where it is left out.
 
-use super::{Judgement, Place, judge::judge_all};
+use super::{Judge, Judgement, Place, judge::judge_all};
 use crate::trace::{Body, Event, Exchange, ExchangePart, Exit, Party};
 
 /// The events that the lines tell, a millisecond apart.
@@ -68,6 +68,15 @@ pub(crate) fn judged(lines: &str) -> Judgement {
 /// What all rules find in a conversation whose recording begins late.
 pub(crate) fn judged_late(lines: &str) -> Judgement {
     judge_all(false, &events(lines))
+}
+
+/// What all rules find in the conversation as a recording of unknown origin.
+pub(crate) fn judged_stored(lines: &str) -> Judgement {
+    let mut judge = Judge::of_recording(true);
+    for event in &events(lines) {
+        judge.see(event);
+    }
+    judge.finish().0
 }
 
 /// Every failure as `ID@event/path`, by id.

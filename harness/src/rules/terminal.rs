@@ -16,6 +16,9 @@ const RETURNED: &str = "TERMINAL-03";
 const RELEASED: &str = "TERMINAL-04";
 const NOT_REUSED: &str = "TERMINAL-05";
 
+/// So many terminals of a session are kept; beyond them those that were released are forgotten.
+const KEPT: usize = 1_000;
+
 /// A release may follow the end of a turn so closely, in seconds.
 const QUIET: f64 = 0.3;
 
@@ -35,6 +38,8 @@ const QUIET: f64 = 0.3;
 #[derive(Default)]
 pub(super) struct Terminals {
     called: bool,
+    /// Whether terminals that were released were forgotten.
+    forgot: bool,
     /// By session, then terminal.
     terminals: HashMap<String, HashMap<String, Terminal>>,
     /// Terminals that were open at the end of a turn though their command had ended.
@@ -154,6 +159,11 @@ impl Terminals {
                         released: false,
                     };
                     let of_session = self.terminals.entry(session.clone()).or_default();
+                    if of_session.len() >= KEPT {
+                        let before = of_session.len();
+                        of_session.retain(|_, it| !it.released);
+                        self.forgot |= of_session.len() < before;
+                    }
                     of_session.insert(id, terminal);
                 }
             }
@@ -190,6 +200,9 @@ impl Terminals {
         let Some(terminal) = terminals.and_then(|terminals| terminals.get_mut(id)) else {
             match standing(moment.talk, session) {
                 Standing::Unclear(why) => out.inconclusive(RETURNED, why),
+                _ if self.forgot => {
+                    out.inconclusive(RETURNED, "there are so many terminals that those that were released were forgotten");
+                }
                 _ if !moment.talk.whole => {
                     out.inconclusive(RETURNED, "the recording begins late or lacks lines: a terminal may have been made there");
                 }

@@ -9,8 +9,14 @@ use super::path::is_absolute;
 use super::quote::quote;
 use super::{Call, CallStep, Consent, Moment, Origin, Out, Rule, Session, Status, Turn};
 
+/// So many beginnings of texts are kept.
+const KEPT_TEXTS: usize = 10_000;
+
 /// The beginning of a text that is kept to tell whether the next one goes on from it, in characters.
 const KEPT: usize = 32;
+
+/// So many terminals are kept; beyond them those that were released are forgotten.
+const KEPT_TERMINALS: usize = 10_000;
 
 /// A terminal that the client made for the agent.
 struct Terminal {
@@ -63,6 +69,7 @@ struct Deeds {
 #[derive(Default)]
 pub(super) struct ToolCalls {
     terminals: HashMap<String, Terminal>,
+    forgot_terminals: bool,
     /// Terminal ids that were reported as unknown, by session and id.
     unknown_terminals: HashSet<(String, String)>,
     /// By session.
@@ -108,6 +115,10 @@ impl Rule for ToolCalls {
                     released: None,
                     embedded: false,
                 };
+                if self.terminals.len() >= KEPT_TERMINALS {
+                    self.terminals.retain(|_, it| it.released.is_none());
+                    self.forgot_terminals = true;
+                }
                 self.terminals.insert(id.to_owned(), terminal);
             }
         } else if let Some(message) = moment.agent_message() {
@@ -291,6 +302,9 @@ impl ToolCalls {
             return;
         };
         let start: String = text.chars().take(KEPT).collect();
+        if self.texts.len() >= KEPT_TEXTS {
+            self.texts.clear();
+        }
         let last = self
             .texts
             .insert((session.to_owned(), id.to_owned()), start);
@@ -463,7 +477,7 @@ impl ToolCalls {
                 "TOOLCALL-11",
                 "client and agent agreed by _meta on terminals without terminal/create",
             );
-        } else if known.origin != Origin::New {
+        } else if self.forgot_terminals || known.origin != Origin::New {
             out.inconclusive(
                 "TOOLCALL-11",
                 "the terminal may be older than what was seen of the session",
@@ -526,6 +540,10 @@ fn named(moment: &Moment<'_>, session: &Session, step: CallStep, id: &str, out: 
     }
     let first = step.before.is_none_or(|call| !call.loose);
     match session.origin {
+        _ if session.calls.forgot_some() => out.inconclusive(
+            "TOOLCALL-01",
+            "the session has so many calls that those that had ended were forgotten",
+        ),
         Origin::New | Origin::Load if first => out.fail(
             "TOOLCALL-01",
             moment.at("/params/update/toolCallId"),

@@ -96,7 +96,11 @@ impl Rule for Transport {
             return;
         }
         let after_hole = moment.talk.hole == Some(moment.index)
-            || (self.lines == 1 && moment.talk.hole == Some(0));
+            || (self.lines == 1
+                && moment
+                    .talk
+                    .hole
+                    .is_some_and(|hole| moment.talk.begins_at(hole)));
         if after_hole && matches!(reading, Reading::Odd(_)) {
             self.give_up_spread(out);
             out.note(
@@ -302,7 +306,7 @@ impl Transport {
         let killed = talk.end.signalled.is_some()
             || matches!(talk.end.exit, Some(Exit::Signal(_)))
             || talk.end.exit.is_none()
-            || talk.hole_since(0);
+            || talk.lacks_lines();
         let place = Place::event(last.event);
         match last.kind {
             LastKind::Whole if !killed => {

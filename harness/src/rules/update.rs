@@ -10,6 +10,9 @@ use super::{Conversation, Moment, Out, Place, Rule, Session, Update};
 use crate::spec::{Kind, Later, Schema, Truth};
 use crate::wire::Message;
 
+/// So many messageIds of a session are kept; beyond them those of other turns are forgotten.
+const KEPT: usize = 10_000;
+
 /// The kinds of drafts that UPDATE-02 binds to a capability of the client.
 const GATED: [&str; 4] = [
     "plan_update",
@@ -284,7 +287,8 @@ impl Updates {
         out: &mut Out<'_>,
     ) {
         self.chunks.add(moment.index);
-        if let Some(text) = update.body.pointer("/content/text").and_then(Value::as_str) {
+        let content = update.body.get("content");
+        if let Some(text) = content.and_then(|content| content.get("text")?.as_str()) {
             if text.is_empty() {
                 self.empty.add(moment.index);
             }
@@ -348,7 +352,12 @@ impl Messages {
             }
             None => {
                 out.pass("UPDATE-03");
-                self.live.insert(id.to_owned(), now);
+                if self.live.len() >= KEPT {
+                    self.live.retain(|_, used| used.turn == turn);
+                }
+                if self.live.len() < 2 * KEPT {
+                    self.live.insert(id.to_owned(), now);
+                }
                 false
             }
         };
@@ -404,7 +413,9 @@ impl Messages {
             }
             None => {
                 out.pass("UPDATE-05");
-                replay.used.insert(id.to_owned(), now);
+                if replay.used.len() < 2 * KEPT {
+                    replay.used.insert(id.to_owned(), now);
+                }
             }
         }
     }

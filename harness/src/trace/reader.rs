@@ -46,6 +46,7 @@ pub struct TraceReader<R> {
     header: Header,
     line: u64,
     cut: bool,
+    again: bool,
 }
 
 impl<R: BufRead> TraceReader<R> {
@@ -60,7 +61,8 @@ impl<R: BufRead> TraceReader<R> {
             .take(LONGEST_LINE)
             .read_until(b'\n', &mut first)?;
         let text = String::from_utf8_lossy(&first);
-        let text = text.trim();
+        // Some editors put a mark of the byte order in front.
+        let text = text.trim_start_matches('\u{feff}').trim();
         #[derive(serde::Deserialize)]
         struct Format {
             acptrace: u32,
@@ -80,6 +82,7 @@ impl<R: BufRead> TraceReader<R> {
             header,
             line: 1,
             cut: false,
+            again: false,
         })
     }
 
@@ -96,6 +99,11 @@ impl<R: BufRead> TraceReader<R> {
     /// Whether the line that was read last had no newline: whoever wrote it was stopped there.
     pub fn is_cut(&self) -> bool {
         self.cut
+    }
+
+    /// Whether the line that was read last, which holds no event, is a header: another recording was put behind the first.
+    pub fn is_header(&self) -> bool {
+        self.again
     }
 
     /// The next event, or what is wrong with the next line; `None` at the end.
@@ -116,6 +124,7 @@ impl<R: BufRead> TraceReader<R> {
             self.line += 1;
             let whole = bytes.last() == Some(&b'\n');
             self.cut = !whole;
+            self.again = bytes.starts_with(b"{\"acptrace\":");
             if !whole && read as u64 == LONGEST_LINE {
                 self.skip_line()?;
                 return Ok(Some(Err(self.damage("longer than 256 MiB".into()))));

@@ -165,19 +165,18 @@ fn other_version<'a>(mut all: impl Iterator<Item = &'a Checked>) -> Option<Block
         })
 }
 
-/// The agent, if all recordings that name one name the same; else nothing is said of it.
+/// The agent, if all recordings are of one; else nothing is said of it.
 fn of_all(recordings: &[Recording]) -> AgentIdentity {
     let agents = recordings.iter().map(|recording| &recording.agent);
     let mut named = agents.clone().filter(|agent| agent.name.is_some());
     let Some(first) = named.next().or(agents.clone().next()) else {
         return AgentIdentity::default();
     };
-    let same = |other: &AgentIdentity| other.called() == first.called();
-    let one = match first.name {
-        Some(_) => named.all(same),
-        None => agents.clone().all(same),
+    // One that says no name is taken for the same if it was started in the same way.
+    let same = |other: &AgentIdentity| {
+        other.called() == first.called() || (other.name.is_none() && other.command == first.command)
     };
-    if one {
+    if agents.clone().all(same) {
         first.clone()
     } else {
         AgentIdentity::default()

@@ -1,5 +1,7 @@
 //! Tests of `redactor`.
 
+use std::sync::LazyLock;
+
 use super::*;
 use crate::trace::ExchangeEnd;
 use proptest::prelude::*;
@@ -8,12 +10,15 @@ use serde_json::json;
 const KEY: &str = "sk-ant-api03-Zq81LmXw0TtYv52KdGhB";
 
 fn redactor() -> Redactor {
-    Redactor::new(Options {
-        home: vec!["/home/alice".into()],
-        secrets: vec!["hunter2hunter2".into()],
-        patterns: Vec::new(),
-    })
-    .unwrap()
+    static FRESH: LazyLock<Redactor> = LazyLock::new(|| {
+        Redactor::new(Options {
+            home: vec!["/home/alice".into()],
+            secrets: vec!["hunter2hunter2".into()],
+            patterns: Vec::new(),
+        })
+        .unwrap()
+    });
+    FRESH.clone()
 }
 
 fn event(from: Party, text: &str) -> Event {

@@ -12,6 +12,9 @@ use crate::rules::gap::{self, Gap};
 use crate::trace::{Body, Event, ExchangeEnd, ExchangePart, Party};
 use crate::wire::{Id, Kind, Message, Oddity, Reading};
 
+/// So many requests whose answer came under an id of another type are remembered.
+const REMEMBERED: usize = 10_000;
+
 /// Methods whose request creates or reopens a session.
 const REOPENS: [&str; 2] = ["session/load", "session/resume"];
 
@@ -33,11 +36,18 @@ impl Conversation {
             (Body::Signal(_), _) => {
                 self.end.signalled.get_or_insert(index);
             }
+            // A recorder saw that the client reads no longer: what the agent does then is the client's doing.
+            (Body::Other(value), Party::Harness)
+                if value.get("closed").and_then(Value::as_str) == Some("client") =>
+            {
+                self.end.stdin_closed.get_or_insert(index);
+            }
             (Body::Exit(exit), _) => {
                 self.end.exited.get_or_insert(index);
                 self.end.exit.get_or_insert(*exit);
             }
             (Body::Model(exchange), _) => {
+                self.model_seen = true;
                 if matches!(
                     exchange.part,
                     ExchangePart::Status(400..)
@@ -58,6 +68,9 @@ impl Conversation {
                 && (oddity.may_hold_messages() || after_other_text(event, oddity))
             {
                 self.unread = Some(index);
+            }
+            if matches!(event.body, Body::Line { .. }) {
+                self.notice_line(event.from);
             }
             return Change::default();
         };
@@ -271,14 +284,16 @@ impl Conversation {
         });
         let Some(open) = taken else {
             if let Some(open) = under_another_type(&self.open[0], id) {
-                self.misaddressed.insert(open.event);
+                if self.misaddressed.len() < REMEMBERED {
+                    self.misaddressed.insert(open.event);
+                }
             }
             return Change {
-                answered_before: self.answered.contains_key(id),
+                answered_before: self.answered.contains(id),
                 ..Change::default()
             };
         };
-        self.answered.insert(id.clone(), index);
+        self.answered.insert(id);
         // An answer with both is JSONRPC-02's; what its result says was said all the same.
         let result = message
             .result()
@@ -287,11 +302,9 @@ impl Conversation {
         match open.method.as_str() {
             "initialize" => {
                 if let Some(result) = result {
-                    self.handshake = Some(Handshake {
-                        event: index,
-                        params: open.params.clone(),
-                        result: result.clone(),
-                    });
+                    self.agreed += 1;
+                    self.handshake =
+                        Some(Handshake::new(index, open.params.clone(), result.clone()));
                 }
             }
             "session/new" | "session/fork" => {
@@ -382,6 +395,7 @@ impl Conversation {
         for (name, value) in members {
             if !value.is_null() && !self.session_members.contains(name) {
                 self.session_members.push(name.clone());
+                self.agreed += 1;
             }
         }
     }

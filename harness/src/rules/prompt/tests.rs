@@ -2,7 +2,7 @@
 
 use super::super::Judgement;
 use super::super::talking::{
-    OPENING, failures, holds, is_inconclusive, judged, judged_late, notes,
+    OPENING, failures, holds, is_inconclusive, judged, judged_late, judged_stored, notes,
 };
 
 const PROMPT: &str = r#"> {"id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}"#;
@@ -49,6 +49,17 @@ fn an_error_with_a_cause_outside_of_the_agent_proves_nothing() {
     }
     let it = judged_late(&format!("{PROMPT}\n{ERROR}"));
     assert!(is_inconclusive(&it, "PROMPT-01"));
+}
+
+#[test]
+fn a_recording_without_the_model_does_not_tell_why_a_turn_failed_or_was_silent() {
+    for (end, id) in [(ERROR, "PROMPT-01"), (END, "PROMPT-05")] {
+        let it = judged_stored(&format!("{OPENING}\n{PROMPT}\n{end}"));
+        assert_eq!(failures(&it), [""; 0]);
+        assert!(is_inconclusive(&it, id), "{id}");
+    }
+    let it = judged_stored(&format!("{OPENING}\n{PROMPT}\nmodel 200\n{ERROR}"));
+    assert_eq!(failures(&it), ["PROMPT-01@6/error"]);
 }
 
 #[test]

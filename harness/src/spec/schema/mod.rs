@@ -19,6 +19,7 @@ mod tests;
 mod union;
 mod violation;
 
+use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
 use indexmap::IndexMap;
@@ -44,6 +45,8 @@ pub struct Schema {
     validators: IndexMap<String, OnceLock<Validator>>,
     /// Judges a string by `format: uri` alone.
     uri: Validator,
+    /// The stable kinds of updates, gathered when first asked for.
+    kinds: OnceLock<HashSet<String>>,
 }
 
 /// What is known of a `sessionUpdate` kind.
@@ -100,6 +103,7 @@ impl Schema {
             registry,
             validators,
             uri,
+            kinds: OnceLock::new(),
         })
     }
 
@@ -178,7 +182,10 @@ impl Schema {
     /// What is known of this `sessionUpdate` kind.
     #[must_use]
     pub fn update_kind(&self, kind: &str) -> Kind {
-        if self.update_kinds().any(|stable| stable == kind) {
+        let stable = self
+            .kinds
+            .get_or_init(|| self.update_kinds().map(str::to_owned).collect());
+        if stable.contains(kind) {
             Kind::Stable
         } else if let Some(entry) = Later::v1().kind(kind) {
             Kind::Later(entry)
