@@ -229,8 +229,14 @@ fn an_agent_that_says_no_more_is_waited_for_once_and_the_replay_goes_on() {
     let ran = replay_with(&desk, &recording, "mute", &["--timeout", "0.4"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     let report = ran.json();
-    let messages = report["differences"].to_string();
-    assert!(messages.contains("timed out"), "{messages}");
+    let timed_out: Vec<&Value> = report["differences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|it| it["message"].as_str().unwrap().contains("timed out"))
+        .collect();
+    assert_eq!(timed_out.len(), 1, "{report:#}");
+    assert_eq!(timed_out[0]["place"], "session-1 · turn 1");
 }
 
 #[test]
@@ -566,4 +572,16 @@ fn what_did_not_come_to_its_end_is_not_accepted() {
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("left as it is"), "{}", ran.stderr);
     assert_eq!(std::fs::read(&recording).unwrap(), before);
+}
+
+#[test]
+fn an_agent_that_closes_its_stdout_and_lives_is_gone_at_once() {
+    let (_desk, ran) = two_edits("closes");
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let messages = ran.json()["differences"].to_string();
+    assert!(
+        messages.contains("the agent closed its stdout in the middle"),
+        "{messages}"
+    );
+    assert!(!messages.contains("timed out"), "{messages}");
 }

@@ -1,6 +1,6 @@
 //! What differs between a recording and what was played of it: the comparison of the two traces, and what that cannot tell.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::incident::{Incident, listed, named};
 use super::plan::{Plan, Step};
@@ -29,7 +29,7 @@ pub(crate) fn compared(
     live: &Live<'_>,
     volatile: &Volatility,
 ) -> Comparison {
-    let (right, places) = without(live.trace, live.put_in);
+    let (right, places) = arranged(live);
     let comparison = diff(recording, &right, volatile);
     let told = Told::by(live, recording);
     let own = match live.plan.side {
@@ -91,21 +91,42 @@ pub(crate) fn compared(
     }
 }
 
-/// A trace without some events, and where each of the others stood.
-fn without(trace: &Recording, put_in: &[u64]) -> (Recording, Vec<u64>) {
-    let put_in: HashSet<u64> = put_in.iter().copied().collect();
-    let mut places = Vec::with_capacity(trace.events.len());
-    let mut kept = Recording {
-        header: trace.header.clone(),
-        ..Recording::default()
-    };
-    for (number, event) in (0u64..).zip(&trace.events) {
-        if !put_in.contains(&number) {
-            places.push(number);
-            kept.events.push(event.clone());
+/// The live trace without what the harness put in, with a cancel that came too late before the answer that it was to come
+/// before: that it was late is told apart. Also where each event stood.
+fn arranged(live: &Live<'_>) -> (Recording, Vec<u64>) {
+    let put_in: HashSet<u64> = live.put_in.iter().copied().collect();
+    let mut early: HashMap<u64, Vec<u64>> = HashMap::new();
+    let mut late: HashSet<u64> = HashSet::new();
+    for incident in live.incidents {
+        if let Incident::TooLate {
+            answered: Some(answered),
+            event: Some(event),
+            ..
+        } = incident
+        {
+            early.entry(*answered).or_default().push(*event);
+            late.insert(*event);
         }
     }
-    (kept, places)
+    let mut places = Vec::with_capacity(live.trace.events.len());
+    for number in (0u64..).take(live.trace.events.len()) {
+        places.extend(early.remove(&number).into_iter().flatten());
+        if !put_in.contains(&number) && !late.contains(&number) {
+            places.push(number);
+        }
+    }
+    let event = |number: &u64| {
+        live.trace
+            .events
+            .get(usize::try_from(*number).ok()?)
+            .cloned()
+    };
+    let right = Recording {
+        header: live.trace.header.clone(),
+        events: places.iter().filter_map(event).collect(),
+        damage: Vec::new(),
+    };
+    (right, places)
 }
 
 /// What incidents have told already.
@@ -132,9 +153,31 @@ impl Told {
                     });
                     told.from = first.min();
                 }
-                Incident::TimedOut { events, .. } => {
+                Incident::TimedOut {
+                    events, session, ..
+                } => {
+                    let number = |event: usize| u64::try_from(event).ok();
                     told.events
-                        .extend(events.iter().filter_map(|event| u64::try_from(*event).ok()));
+                        .extend(events.iter().filter_map(|event| number(*event)));
+                    // All of a turn that was given up is one thing that did not come.
+                    let given_up = |step: &&Step| {
+                        let reply = step.request.as_ref().and_then(|it| it.reply_event);
+                        step.session == *session && reply.is_some_and(|it| events.contains(&it))
+                    };
+                    let of_session = |event: &usize| {
+                        let reading = recording
+                            .events
+                            .get(*event)
+                            .and_then(|it| it.body.reading());
+                        let message = reading.as_ref().and_then(|reading| reading.message());
+                        message.and_then(|message| message.session()) == session.as_deref()
+                    };
+                    for step in live.plan.steps.iter().filter(given_up) {
+                        let reply = step.request.as_ref().and_then(|it| it.reply_event);
+                        let turn = step.event.unwrap_or(0)..reply.unwrap_or(0);
+                        told.events
+                            .extend(turn.filter(of_session).filter_map(number));
+                    }
                 }
                 Incident::NoSession {
                     session, unsent, ..
@@ -182,7 +225,7 @@ fn of_incident(plan: &Plan, incident: &Incident) -> Option<Difference> {
         Side::Agent => "client",
     };
     match incident {
-        Incident::TooLate { step, place } => {
+        Incident::TooLate { step, place, .. } => {
             let step = plan.steps.get(*step)?;
             Some(own(
                 plan,
@@ -207,9 +250,14 @@ fn of_incident(plan: &Plan, incident: &Incident) -> Option<Difference> {
             difference.place = place_of(plan, session.as_deref(), event);
             difference.left = Some(words.clone());
             difference.left_event = event.and_then(|event| u64::try_from(event).ok());
-            difference.message = format!(
-                "timed out: {words} did not come within {seconds:.1} s; the {other} was waited for no longer"
-            );
+            difference.message = match seconds {
+                Some(seconds) => format!(
+                    "timed out: {words} did not come within {seconds:.1} s, and the {other} was waited for no longer"
+                ),
+                None => format!(
+                    "{words} did not come either: the {other} has said nothing since it was waited for in vain"
+                ),
+            };
             Some(difference)
         }
         Incident::Gone {

@@ -1,5 +1,6 @@
 //! Runs an agent and plays the client of a recording to it.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use super::bindings::Bindings;
 use super::engine::{Engine, Output, Waiting};
 use super::incident::Incident;
 use super::plan::{Folder, FolderPlace, Plan, Unplayable};
-use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
+use crate::agent::{AgentProcess, Needed, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Log, Outgoing, PermissionChoice, Reply, SessionFiles, Unsent};
 use crate::model::{ModelServer, Recorded};
 use crate::rules::{Conversation, Judge, Judgement};
@@ -26,6 +27,10 @@ const INBOX: usize = 1024;
 const HAND_OVER_AGAIN: Duration = Duration::from_millis(10);
 /// What the recording shows without being waited for is given so long without a sign.
 const QUIET: Duration = Duration::from_millis(300);
+/// What is said of an agent that did not end by itself.
+const ENDED_BY: &str = "the agent did not end when its stdin was closed: _ ended it";
+/// An agent that closed its stdout has so long to exit before it is taken for gone.
+const CLOSED: Duration = Duration::from_millis(500);
 /// The shortest patience with an agent that has been given up before and was silent since.
 const LEAST_PATIENCE: Duration = Duration::from_millis(200);
 /// An answer that no rule demands is waited for no longer than this.
@@ -134,6 +139,8 @@ pub(crate) async fn replay(
         stdin_closed: false,
         exited: None,
         stdout_closed: false,
+        over: false,
+        sent: HashMap::new(),
         last_sign: began,
         began,
     };
@@ -168,6 +175,10 @@ struct Driver {
     stdin_closed: bool,
     exited: Option<Exit>,
     stdout_closed: bool,
+    /// Whether it is taken for gone though its process lives.
+    over: bool,
+    /// When each request was sent.
+    sent: HashMap<usize, Instant>,
     last_sign: Instant,
     began: Instant,
 }
@@ -208,6 +219,11 @@ impl Driver {
                     (since + patience).min(began + patience * MOST_PATIENCE)
                 }
             };
+            // What closed its stdout says no more; its exit may follow.
+            let deadline = match self.stdout_closed {
+                true => deadline.min(self.last_sign + CLOSED),
+                false => deadline,
+            };
             match self.next(deadline).await {
                 Next::Came => {}
                 Next::Gone => {
@@ -221,21 +237,40 @@ impl Driver {
                     }
                     return if silent { Err(Silent) } else { Ok(()) };
                 }
-                Next::TimeUp if self.engine.waiting() == Waiting::Rest => self.engine.settle(),
+                Next::TimeUp if self.engine.waiting() == Waiting::Rest && !self.stdout_closed => {
+                    self.engine.settle();
+                }
                 Next::TimeUp => {
-                    let silent = self.engine.awaits_initialize();
-                    let seconds = began.elapsed().as_secs_f64();
-                    for id in self.engine.give_up(seconds) {
-                        let id = serde_json::from_str(&id.to_string()).unwrap_or(Value::Null);
-                        let body = Body::Unanswered { id, seconds };
-                        self.record(Instant::now(), Party::Harness, body, None);
+                    if self.stdout_closed {
+                        self.over = true;
+                        continue;
                     }
+                    let silent = self.engine.awaits_initialize();
+                    let impatient = given_up.is_some_and(|moment| self.last_sign < moment);
+                    self.give_up(began, impatient);
                     if silent {
                         return Err(Silent);
                     }
                     given_up = Some(Instant::now());
                 }
             }
+        }
+    }
+
+    /// Gives up what is waited for. An agent that had been given up and was silent since is not waited for so long again:
+    /// then nothing is said about how long its requests took.
+    fn give_up(&mut self, began: Instant, impatient: bool) {
+        let overdue = self.engine.overdue();
+        let since = overdue
+            .iter()
+            .filter_map(|step| self.sent.get(step).copied())
+            .fold(began, Instant::min);
+        let seconds = since.elapsed().as_secs_f64();
+        let ids = self.engine.give_up((!impatient).then_some(seconds));
+        for id in ids.into_iter().filter(|_| !impatient) {
+            let id = serde_json::from_str(&id.to_string()).unwrap_or(Value::Null);
+            let body = Body::Unanswered { id, seconds };
+            self.record(Instant::now(), Party::Harness, body, None);
         }
     }
 
@@ -257,6 +292,8 @@ impl Driver {
                 self.tell_model(&bytes);
                 let body = Body::of_line(bytes.clone(), partial);
                 let event = self.record(Instant::now(), Party::Client, body, probe);
+                self.engine.became(step, event);
+                self.sent.insert(step, Instant::now());
                 if self
                     .engine
                     .plan()
@@ -381,7 +418,7 @@ impl Driver {
     async fn next(&mut self, deadline: Instant) -> Next {
         loop {
             self.hand_over();
-            let over = self.stdout_closed && self.exited.is_some();
+            let over = self.over || (self.stdout_closed && self.exited.is_some());
             let look = if self.unsent.is_empty() || over {
                 deadline
             } else {
@@ -447,7 +484,7 @@ impl Driver {
             began,
             ..
         } = self;
-        agent
+        let ending = agent
             .end_draining(Patience::default(), &mut seen, |observed| {
                 let at = observed.at.saturating_duration_since(began).as_secs_f64();
                 live.events
@@ -457,7 +494,12 @@ impl Driver {
             .await;
         drop(model);
         let (judgement, talk, fault) = log.finish();
-        let (plan, incidents, notes) = engine.into_parts();
+        let (plan, incidents, mut notes) = engine.into_parts();
+        match ending.needed {
+            Needed::Nothing | Needed::StdinClosed => {}
+            Needed::Term => notes.push(ENDED_BY.replace('_', "SIGTERM")),
+            Needed::Kill => notes.push(ENDED_BY.replace('_', "SIGKILL")),
+        }
         Replayed {
             trace,
             live,

@@ -88,7 +88,8 @@ pub(crate) struct Engine {
     loose: HashMap<(String, Option<String>), VecDeque<usize>>,
     open: HashMap<Id, VecDeque<usize>>,
     open_steps: HashMap<Option<String>, Vec<usize>>,
-    replied: HashSet<usize>,
+    /// The requests that are over, each with the event of the live trace that answered it.
+    replied: HashMap<usize, Option<u64>>,
     turns: HashMap<String, VecDeque<usize>>,
     progress: HashMap<usize, TurnProgress>,
     /// The points of a turn that are not reached.
@@ -169,7 +170,7 @@ impl Engine {
             loose,
             open: HashMap::new(),
             open_steps: HashMap::new(),
-            replied: HashSet::new(),
+            replied: HashMap::new(),
             turns: HashMap::new(),
             progress: HashMap::new(),
             points,
@@ -284,7 +285,7 @@ impl Engine {
         };
         match message.kind() {
             Kind::Request { .. } => self.asked(message, event),
-            Kind::Response { id } => self.reply(id, message),
+            Kind::Response { id } => self.reply(id, message, event),
             Kind::Notification { method } if self.plan.side == Side::Client => {
                 self.update(method, message);
             }
@@ -312,9 +313,33 @@ impl Engine {
         }
     }
 
+    /// A step became this event of the live trace.
+    pub(crate) fn became(&mut self, number: usize, live: u64) {
+        if let Some(Incident::TooLate { step, event, .. }) = self.incidents.last_mut()
+            && *step == number
+        {
+            *event = Some(live);
+        }
+    }
+
+    /// The requests that [`give_up`](Self::give_up) would give up.
+    pub(crate) fn overdue(&self) -> Vec<usize> {
+        let causes = self.waiting.first().map(|step| self.open_causes(*step));
+        let replied = |cause: Cause| match cause {
+            Cause::Replied(step) => Some(step),
+            cause => match self.around(cause)? {
+                Cause::Replied(step) => Some(step),
+                _ => None,
+            },
+        };
+        causes.into_iter().flatten().filter_map(replied).collect()
+    }
+
     /// Nothing has happened for so long: what the first step waits for is given up. Gives the requests among it that will
     /// not be answered any more.
-    pub(crate) fn give_up(&mut self, seconds: f64) -> Vec<Id> {
+    ///
+    /// `seconds`: how long it was waited for; `None` where the other side had been given up before and was silent since.
+    pub(crate) fn give_up(&mut self, seconds: Option<f64>) -> Vec<Id> {
         let Some(mut causes) = self.waiting.first().map(|step| self.open_causes(*step)) else {
             return Vec::new();
         };
@@ -438,7 +463,14 @@ impl Engine {
             self.notes.extend(note);
             self.went(number);
         } else if let Some(session) = session.filter(|it| self.lost.contains_key(it)) {
-            self.unsent.entry(session).or_default().push(number);
+            if self
+                .plan
+                .steps
+                .get(number)
+                .is_some_and(|it| it.answers.is_none())
+            {
+                self.unsent.entry(session).or_default().push(number);
+            }
             // The answer to what was not sent cannot come.
             self.end_of(number);
             self.meet(Cause::Replied(number));
@@ -496,14 +528,17 @@ impl Engine {
             let key = (asked.method.clone(), terminal.to_string());
             self.answered.insert(key, number);
         }
-        let late = step
-            .stops
-            .iter()
-            .find(|turn| self.replied.contains(&turn.0));
-        if let Some((_, place)) = late {
+        let late = step.stops.iter().find_map(|(turn, place)| {
+            // A turn that was given up is told as that.
+            let answered = (*self.replied.get(turn)?)?;
+            Some((answered, place.describe()))
+        });
+        if let Some((answered, place)) = late {
             self.incidents.push(Incident::TooLate {
                 step: number,
-                place: place.describe(),
+                place,
+                answered: Some(answered),
+                event: None,
             });
         }
         let Some(request) = &step.request else {
@@ -703,7 +738,7 @@ impl Engine {
     }
 
     /// An answer of the other side.
-    fn reply(&mut self, id: &Id, message: &Message) {
+    fn reply(&mut self, id: &Id, message: &Message, event: u64) {
         let twin = id.twin();
         let known = [Some(id), twin.as_ref()]
             .into_iter()
@@ -745,6 +780,7 @@ impl Engine {
             _ => {}
         }
         self.end_of(step);
+        self.replied.insert(step, Some(event));
         self.meet(Cause::Replied(step));
     }
 
@@ -757,7 +793,7 @@ impl Engine {
 
     /// A request is over, with an answer or without: what could happen only while it was open cannot any more.
     fn end_of(&mut self, step: usize) {
-        self.replied.insert(step);
+        self.replied.entry(step).or_default();
         if let Some(it) = self.plan.steps.get(step) {
             if let Some(open) = self.open_steps.get_mut(&it.session) {
                 open.retain(|open| *open != step);

@@ -11,6 +11,10 @@ pub(crate) enum Incident {
         step: usize,
         /// Where in the turn it was recorded.
         place: String,
+        /// The event of the live trace that answered the turn.
+        answered: Option<u64>,
+        /// The event of the live trace that it became.
+        event: Option<u64>,
     },
     /// The other side was waited for in vain.
     TimedOut {
@@ -20,8 +24,8 @@ pub(crate) enum Incident {
         events: Vec<usize>,
         /// Its session, as recorded.
         session: Option<String>,
-        /// How long nothing happened, in seconds.
-        seconds: f64,
+        /// How long it was waited for, in seconds; `None` where the agent had been given up before and was silent since.
+        seconds: Option<f64>,
     },
     /// The other side ended in the middle.
     Gone {

@@ -149,6 +149,12 @@ on_prompt() {
         edit "$a" a.txt
         exit 7
         ;;
+    closes)
+        text "Working."
+        exec >&-
+        while hear; do :; done
+        exit 0
+        ;;
     mute)
         text "Working."
         return

@@ -119,11 +119,23 @@ fn conclude(
     let mut assessment = assess_recordings(&pieces, |_| true);
     drop(pieces);
     let silent = all().find_map(|run| run.no_agent.clone());
-    let blocked = silent.map(|why| Blocked {
-        by: Blocker::NoAgent,
-        why,
-        advice: Vec::new(),
-    });
+    let blocked = match silent {
+        Some(why) => Some(Blocked {
+            by: Blocker::NoAgent,
+            why,
+            advice: Vec::new(),
+        }),
+        None => all()
+            .find_map(|run| run.login.as_ref())
+            .map(|words| Blocked {
+                by: Blocker::Login,
+                why: format!("The agent wants a login first: {words}."),
+                advice: vec![
+                    "Pass its key with `--env NAME`, or log in yourself and use `--home keep`."
+                        .to_owned(),
+                ],
+            }),
+    };
     if let Some(blocked) = &blocked {
         assessment = assessment.blocked(blocked);
     }

@@ -13,6 +13,8 @@ use crate::diff::{Change, Class, Difference};
 use crate::replay::{self, Incident, Live, Replayed, Trouble, compared};
 use crate::rules::Judgement;
 use crate::scenario::Setup;
+use crate::trace::{Party, Recording};
+use crate::wire::Reading;
 
 /// A difference, and in how many of the replays it was seen.
 pub(super) struct Seen {
@@ -26,11 +28,13 @@ pub(super) struct Replay {
     pub(super) judgement: Judgement,
     pub(super) handshake: Option<Value>,
     pub(super) no_agent: Option<String>,
+    /// What the agent said where it opens no session without a login.
+    pub(super) login: Option<String>,
     pub(super) fault: Option<String>,
     /// Whether the conversation came to its end, so that it can take the place of the recording.
     pub(super) whole: bool,
     /// The live trace.
-    pub(super) live: crate::trace::Recording,
+    pub(super) live: Recording,
     /// Live folders and the recorded ones that they stand for.
     pub(super) folders: Vec<(String, String)>,
     /// Events of the live trace that the harness put in.
@@ -195,6 +199,7 @@ fn taken(
         judgement: replayed.judgement,
         handshake: replayed.talk.handshake.map(|handshake| handshake.result),
         no_agent,
+        login: login(&replayed.live),
         fault: replayed.fault,
         whole,
         live: replayed.live,
@@ -202,6 +207,30 @@ fn taken(
         put_in: replayed.put_in,
     };
     (replay, differences)
+}
+
+/// The words with which an agent refuses every session because it wants a login.
+fn login(live: &Recording) -> Option<String> {
+    const AUTH_REQUIRED: i64 = -32000;
+    let mut wanted = None;
+    for event in live.events.iter().filter(|it| it.from == Party::Agent) {
+        let Some(Reading::Message(message)) = event.body.reading() else {
+            continue;
+        };
+        if message
+            .result()
+            .is_some_and(|result| result.get("sessionId").is_some())
+        {
+            return None;
+        }
+        if message.error_code() == Some(AUTH_REQUIRED) {
+            let words = message
+                .error()
+                .and_then(|error| error.get("message")?.as_str());
+            wanted.get_or_insert_with(|| words.unwrap_or("error -32000").to_owned());
+        }
+    }
+    wanted
 }
 
 fn failed(trouble: Trouble) -> Replay {
@@ -218,9 +247,10 @@ fn failed(trouble: Trouble) -> Replay {
         judgement: Judgement::new(),
         handshake: None,
         no_agent,
+        login: None,
         fault,
         whole: false,
-        live: crate::trace::Recording::default(),
+        live: Recording::default(),
         folders: Vec::new(),
         put_in: Vec::new(),
     }

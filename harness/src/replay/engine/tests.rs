@@ -136,7 +136,7 @@ proptest! {
             });
         }
         for _ in 0..20 {
-            engine.give_up(1.0);
+            engine.give_up(Some(1.0));
             engine.settle();
             sent(&mut engine);
         }
@@ -195,7 +195,7 @@ fn an_open_permission_is_the_place_of_a_cancel_though_the_tool_is_not_as_far() {
 fn what_is_given_up_is_told_with_the_requests_that_have_no_answer() {
     let (mut engine, _) = client(&permission_turn("s", "c", "r"));
     hear(&mut engine, json!({"id": 1, "result": {"sessionId": "L"}}));
-    assert_eq!(engine.give_up(1.0), [Id::Integer(2)]);
+    assert_eq!(engine.give_up(Some(1.0)), [Id::Integer(2)]);
     sent(&mut engine);
     assert!(matches!(engine.incidents[0], Incident::TimedOut { .. }));
 }
