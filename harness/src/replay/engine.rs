@@ -105,6 +105,8 @@ pub(crate) struct Engine {
     strays: usize,
     /// Whether a request must say what the recorded one says.
     strict: bool,
+    /// Whether `initialize` was answered.
+    initialized: bool,
     /// What went otherwise.
     pub(crate) incidents: Vec<Incident>,
     /// What is to be known, a sentence each.
@@ -180,6 +182,7 @@ impl Engine {
             notices,
             strays: 0,
             strict: false,
+            initialized: false,
             incidents: Vec::new(),
         }
     }
@@ -245,6 +248,9 @@ impl Engine {
 
     /// Whether the other side owes the answer to `initialize`.
     pub(crate) fn awaits_initialize(&self) -> bool {
+        if self.initialized {
+            return false;
+        }
         self.open.values().flatten().any(|step| {
             let request = self
                 .plan
@@ -309,9 +315,16 @@ impl Engine {
     /// Nothing has happened for so long: what the first step waits for is given up. Gives the requests among it that will
     /// not be answered any more.
     pub(crate) fn give_up(&mut self, seconds: f64) -> Vec<Id> {
-        let Some(causes) = self.waiting.first().map(|step| self.open_causes(*step)) else {
+        let Some(mut causes) = self.waiting.first().map(|step| self.open_causes(*step)) else {
             return Vec::new();
         };
+        // What can come only while a request is open is given up with the request.
+        let around: BTreeSet<Cause> = causes
+            .iter()
+            .filter_map(|cause| self.around(*cause))
+            .filter(|cause| !causes.contains(cause))
+            .collect();
+        causes.extend(around);
         let mut awaited = Vec::new();
         let mut given_up = Vec::new();
         let (mut events, mut session) = (Vec::new(), None);
@@ -549,10 +562,34 @@ impl Engine {
             state.over = true;
         }
         self.meet(Cause::Asked(ask));
+        self.at_the_place_of(ask);
         // It had been given up, and here it is after all.
         let late = self.plan.asks.get(ask).and_then(|ask| ask.answer);
         if let Some(answer) = late.filter(|step| self.states.get(*step) == Some(&State::Dropped)) {
             self.ready.insert(answer);
+        }
+    }
+
+    /// Where a cancel came before the answer to a request, the open request is its place, however far the turn has come.
+    fn at_the_place_of(&mut self, ask: usize) {
+        let answer = self.plan.asks.get(ask).and_then(|ask| ask.answer);
+        let answer = answer.and_then(|answer| self.plan.steps.get(answer));
+        let before: Vec<usize> = answer
+            .into_iter()
+            .flat_map(|answer| &answer.after)
+            .filter_map(|cause| match cause {
+                Cause::Gone(step) => Some(*step),
+                _ => None,
+            })
+            .collect();
+        for step in before {
+            let open = self.open_causes(step);
+            let places = |cause: &Cause| matches!(cause, Cause::Reached(_));
+            if open.iter().all(places) {
+                for place in open {
+                    self.meet(place);
+                }
+            }
         }
     }
 
@@ -682,6 +719,7 @@ impl Engine {
         let Some(request) = self.plan.steps.get(step).and_then(|it| it.request.clone()) else {
             return;
         };
+        self.initialized |= request.method == "initialize";
         let recorded = request.reply.as_ref().and_then(|reply| reply.get("result"));
         let session = self.plan.steps.get(step).and_then(|it| it.session.clone());
         match (recorded, message.result()) {
@@ -889,6 +927,18 @@ impl Engine {
         }
     }
 
+    /// The answer to the request that something happens in.
+    fn around(&self, cause: Cause) -> Option<Cause> {
+        let request = match cause {
+            Cause::Asked(ask) => self.plan.asks.get(ask)?.during?,
+            Cause::Reached(point) => self.plan.points.get(point)?.turn,
+            _ => return None,
+        };
+        let replied = Cause::Replied(request);
+        let sent = self.states.get(request) == Some(&State::Gone);
+        (sent && !self.met.contains(&replied)).then_some(replied)
+    }
+
     /// What a step still waits for.
     fn open_causes(&self, step: usize) -> Vec<Cause> {
         let after = match self.plan.steps.get(step) {
@@ -947,3 +997,6 @@ impl Engine {
 fn is_rest(cause: &Cause) -> bool {
     matches!(cause, Cause::Settled(_))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::bindings::Bindings;
 use super::engine::{Engine, Output};
@@ -49,6 +50,8 @@ pub(crate) fn play(
 ) -> Result<Performed, Unplayable> {
     let plan = Plan::of(recording, Side::Agent)?;
     let (sender, lines) = sync_channel(INBOX);
+    let told = sender.clone();
+    std::thread::spawn(move || end_when_told(&told));
     std::thread::spawn(move || read(input, &sender));
     let mut player = Player {
         engine: Engine::new(plan, Bindings::default()),
@@ -101,6 +104,35 @@ fn read(mut input: impl Read, lines: &SyncSender<Body>) {
     if let Some(piece) = splitter.finish() {
         give(piece);
     }
+    // The other end may have gone: then nobody waits for this.
+    let _ = lines.send(Body::Eof);
+}
+
+/// Many a client ends its agent by a signal: then what it did up to there is told all the same.
+fn end_when_told(lines: &SyncSender<Body>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let Ok(runtime) = runtime else { return };
+    let told = runtime.block_on(async {
+        let (Ok(mut term), Ok(mut interrupt), Ok(mut hang_up)) = (
+            signal(SignalKind::terminate()),
+            signal(SignalKind::interrupt()),
+            signal(SignalKind::hangup()),
+        ) else {
+            return false;
+        };
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hang_up.recv() => {}
+        }
+        true
+    });
+    if told {
+        // Nobody listens any more: then it is over anyway.
+        let _ = lines.send(Body::Eof);
+    }
 }
 
 struct Player<W, S> {
@@ -131,10 +163,11 @@ impl<W: Write, S: FnMut(&str)> Player<W, S> {
                     Output::Signal(_) => {}
                 }
             }
-            let Ok(body) = lines.recv() else {
+            let body = lines.recv().unwrap_or(Body::Eof);
+            if body == Body::Eof {
                 self.record(Party::Client, Body::Eof);
                 return;
-            };
+            }
             let reading = body.reading();
             let event = self.record(Party::Client, body);
             if let Some(reading) = reading {

@@ -232,6 +232,15 @@ impl Builder {
                 {
                     self.turns.entry(session).or_default().push_back(step);
                 }
+                if let Some(session) = message.session()
+                    && matches!(method.as_str(), "session/load" | "session/resume")
+                    && !self.plan.sessions.iter().any(|known| known == session)
+                {
+                    let note = format!(
+                        "session `{session}` was made before the recording: it is named as it was, and the agent cannot know it"
+                    );
+                    self.plan.notes.push(note);
+                }
                 if OPENS.contains(&method.as_str()) {
                     self.naming.insert(step, folders_in(message.params()));
                 }
