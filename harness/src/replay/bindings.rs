@@ -217,7 +217,8 @@ impl Table {
                             .get(from.len() + 1..)
                             .and_then(|rest| rest.chars().next())
                             .is_some_and(char::is_alphanumeric));
-                !(goes_on || from.starts_with('/') && word(before))
+                let in_a_word = from.starts_with('/') && word(before);
+                !goes_on && !in_a_word
             });
         if let Some((from, to)) = folder {
             return Some((from.len(), to));
