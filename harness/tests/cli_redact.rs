@@ -55,7 +55,9 @@ fn agent(recorder: &Recorder) -> String {
     script.push_str(
         " echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}'",
     );
-    script
+    let file = recorder.folder.path().join("agent.sh");
+    fs::write(&file, script).unwrap();
+    file.into_os_string().into_string().unwrap()
 }
 
 fn home() -> String {
