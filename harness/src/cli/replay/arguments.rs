@@ -20,7 +20,7 @@ const REPLAY: &str = "Replay";
     Exit codes: 0 no difference, 1 differences, 2 usage, 3 no agent, 4 a fault of the harness."
 )]
 #[command(after_long_help = "\
-The replayer sends what the client of the recording sent, each message when what it rests on has happened. Ids and folders
+The replayer sends what the client of the recording sent, each message when what it rests on has happened. Ids and folders \
 of the recording are replaced by the live ones. What the agent does otherwise is a difference.
 
 Examples:
@@ -30,7 +30,7 @@ Examples:
   harness replay bug.jsonl --trust -- npx some-agent --stdio
 
 Exit codes, the first that holds of 2, 4, 3, 1:
-  0  no difference of the class of --level or higher; what the recording breaks too is shown and does not count
+  0  no difference of --level or higher; what the recording breaks too does not count
   1  differences; a requirement that is newly broken is one
   2  usage: flags, files, or a recording that is not trusted
   3  the agent could not be started, or never answered `initialize`
