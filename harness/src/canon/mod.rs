@@ -17,8 +17,8 @@ mod sorting;
 mod volatility;
 
 pub use canonical::{Canonical, Ending, Scrutiny};
-pub(crate) use item::What;
 pub use item::{Call, Item, ItemId, Session};
+pub(crate) use item::{FLOATING, What};
 pub(crate) use minted::Segment;
 pub use minted::{Minted, Reference};
 pub use node::Node;

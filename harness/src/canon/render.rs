@@ -1,6 +1,6 @@
 //! A canonical form as a trace again: the one that stands for all traces of the same behaviour.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
@@ -57,6 +57,7 @@ impl Writer<'_, '_> {
             created.insert(number, session.items.iter().filter(new).copied().collect());
         }
         let mut order: Vec<u32> = Vec::new();
+        let mut begun: BTreeSet<u32> = BTreeSet::new();
         for id in &form.connection {
             let Some(item) = form.item(*id) else {
                 continue;
@@ -67,11 +68,12 @@ impl Writer<'_, '_> {
                         self.item(*id);
                     }
                     order.push(session);
+                    begun.insert(session);
                 }
                 _ => self.item(*id),
             }
         }
-        let others = created.keys().filter(|number| !order.contains(number));
+        let others = created.keys().filter(|number| !begun.contains(*number));
         let others: Vec<u32> = others.copied().collect();
         order.extend(others);
         for number in order {

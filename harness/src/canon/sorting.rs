@@ -108,7 +108,7 @@ struct Poll {
 
 struct Sorter<'a> {
     form: Canonical<'a>,
-    kinds: HashMap<(Party, String), u32>,
+    kinds: HashMap<Party, HashMap<String, u32>>,
     session_numbers: HashMap<Reference, u32>,
     live: Vec<Live<'a>>,
     /// Requests without an answer, by who asked and the id.
@@ -222,13 +222,15 @@ impl<'a> Sorter<'a> {
         name: &str,
         make: impl FnOnce(&'a Volatility) -> MessageKind,
     ) -> u32 {
-        // The key is made anew for each look-up of a new kind only.
-        if let Some(known) = self.kinds.get(&(from, name.to_owned())) {
+        if let Some(known) = self.kinds.get(&from).and_then(|kinds| kinds.get(name)) {
             return *known;
         }
         let number = u32::try_from(self.form.kinds.len()).unwrap_or(u32::MAX);
         self.form.kinds.push(make(self.form.volatility));
-        self.kinds.insert((from, name.to_owned()), number);
+        self.kinds
+            .entry(from)
+            .or_default()
+            .insert(name.to_owned(), number);
         number
     }
 

@@ -405,3 +405,103 @@ fn step(text: &str) -> Step {
         name => Step::Name(name.replace("~1", "/").replace("~0", "~")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canon::minted::Minted;
+    use serde_json::{Value, json};
+
+    fn replaced(volatility: &Volatility, message: &str, value: Value) -> Value {
+        let mut node = Node::from(value);
+        let about = volatility.about(message, Party::Agent);
+        volatility.replace(&about, &mut node, &mut |_| {});
+        node.json(&Minted::new())
+    }
+
+    #[test]
+    fn what_is_built_in_spares_what_is_not_volatile() {
+        let built_in = Volatility::built_in();
+        let text = |text: &str| {
+            replaced(
+                &built_in,
+                "session/update agent_message_chunk",
+                json!({"text":text}),
+            )["text"]
+                .clone()
+        };
+        assert_eq!(
+            text("in 3.25s or 12.5 ms, at 2026-11-30T09:12:03Z"),
+            "in {duration} or {duration}, at {time}"
+        );
+        for same in [
+            "3 s",
+            "version 1.2.3",
+            "/tmp/project/a",
+            "/tmp/my-folder",
+            "localhost:3000",
+            "2026-11-30",
+        ] {
+            assert_eq!(text(same), same);
+        }
+        assert_eq!(
+            text("/tmp/tmp.x81Nc0pQzr/a and /tmp/run-a8Gx0q"),
+            "{temporary-name}/a and {temporary-name}"
+        );
+        assert_eq!(
+            replaced(
+                &built_in,
+                "session/update usage_update",
+                json!({"params":{"update":{"used":3,"size":9}}})
+            ),
+            json!({"params":{"update":{"used":"{token-counts}","size":9}}})
+        );
+    }
+
+    #[test]
+    fn a_pointer_leads_through_lists_and_any_number_of_steps() {
+        let entries = |at: &str| {
+            let text = format!(
+                "[[volatile]]\nmessage = \"x*\"\nat = \"{at}\"\nreason = \"r\"\nbecomes = \"V\"\n"
+            );
+            Volatility::none()
+                .with_entries(&Source::new("t", text))
+                .unwrap()
+        };
+        let value = json!({"a":[{"b":1},{"b":2}],"c":{"d":{"b":3}}});
+        for (at, expected) in [
+            (
+                "/a/*/b",
+                json!({"a":[{"b":"V"},{"b":"V"}],"c":{"d":{"b":3}}}),
+            ),
+            ("/a/1/b", json!({"a":[{"b":1},{"b":"V"}],"c":{"d":{"b":3}}})),
+            (
+                "/**/b",
+                json!({"a":[{"b":"V"},{"b":"V"}],"c":{"d":{"b":"V"}}}),
+            ),
+            ("/c/**", json!({"a":[{"b":1},{"b":2}],"c":{"d":{"b":"V"}}})),
+            ("/c", json!({"a":[{"b":1},{"b":2}],"c":"V"})),
+        ] {
+            assert_eq!(
+                replaced(&entries(at), "xyz", value.clone()),
+                expected,
+                "{at}"
+            );
+        }
+        assert_eq!(replaced(&entries("/c"), "yz", value.clone()), value);
+    }
+
+    #[test]
+    fn an_entry_that_two_sidecars_have_is_one() {
+        let source = Source::new(
+            "t",
+            "[[volatile]]\nmessage = \"x\"\nat = \"/a\"\nreason = \"r\"\n",
+        );
+        let twice = Volatility::none()
+            .with_entries(&source)
+            .unwrap()
+            .with_entries(&source)
+            .unwrap();
+        assert_eq!(twice.entries().len(), 1);
+    }
+}

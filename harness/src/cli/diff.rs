@@ -28,8 +28,8 @@ const OUTPUT: &str = "Output";
     after_help = "Exit codes: 0 no difference from the level on, 1 differences, 2 usage, 4 a fault of the harness."
 )]
 #[command(after_long_help = "\
-Two recordings of the same behaviour are equal, however their ids, folders and chunks came out, however their
-sessions were interleaved, and wherever state updates stand. What may differ from run to run is listed in
+Two recordings of the same behaviour are equal, however their ids, folders and chunks came out, however their \
+sessions were interleaved, and wherever state updates stand. What may differ from run to run is listed in \
 harness/spec/acp-v1/volatile.toml; a file NAME.volatile.toml beside NAME.jsonl adds to it or switches it off.
 
 Examples:

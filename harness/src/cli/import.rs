@@ -18,16 +18,20 @@ use crate::trace::{Event, Header, TraceWriter};
     after_help = "Exit codes: 0 imported, 2 usage or no such recording, 4 the trace could not be written."
 )]
 #[command(after_long_help = "\
-What could not be told from the recording (who sent a message, where it begins) is said on stderr, with
+What could not be told from the recording (who sent a message, where it begins) is said on stderr, with \
 line numbers, and the trace says so where it matters: `harness check` then raises nothing that rests on it.
 
 Formats:
-  raw           lines with JSON-RPC messages of one or both sides: bare, behind marks (`> `, `<- `,
-                `client:`, `agent -> client`), behind times and words of a log, or in wrappers such as
-                {\"direction\":\"send\",\"timestamp\":…,\"message\":{…}}; also one JSON array of such.
-                Who sent a bare message is told by its method, or by the request that it answers.
-  conductor     what `agent-client-protocol-conductor --trace FILE` writes; of its hops the one to the agent
-  acp-devtools  what acp-devtools exports: one JSON document with `session` and `messages`
+  raw           lines with JSON-RPC messages of one or both sides: bare, behind marks
+                (`> `, `<- `, `client:`, `agent -> client`), behind times and words
+                of a log, or in wrappers such as
+                {\"direction\":\"send\",\"timestamp\":…,\"message\":{…}}; also one JSON
+                array of such. Who sent a bare message is told by its method, or by
+                the request that it answers
+  conductor     what `agent-client-protocol-conductor --trace FILE` writes; of its
+                hops the one to the agent
+  acp-devtools  what acp-devtools exports: one JSON document with `session` and
+                `messages`
 
 Examples:
   harness import --from raw editor.log -o bug.jsonl

@@ -20,7 +20,7 @@ use crate::spec::Side;
     after_help = "Exit codes: 0 the client did what is recorded, 1 it did something else, 2 usage, 4 a fault of the harness."
 )]
 #[command(after_long_help = "\
-The player answers a client as the agent of the recording did, each message when what it rests on has happened. It runs
+The player answers a client as the agent of the recording did, each message when what it rests on has happened. It runs \
 nothing. What the client does otherwise than recorded is said on stderr and in the exit code.
 
 Put it in the place of an agent in the settings of a client:

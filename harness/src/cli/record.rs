@@ -27,8 +27,8 @@ use crate::trace::{self, Header};
 In an editor's settings it takes the place of the agent:
   \"command\": \"harness\", \"args\": [\"record\", \"--\", \"my-agent\", \"--acp\"]
 
-Bytes, ends of streams, signals and the exit pass unchanged, and the agent gets the folder and the environment that the
-recorder got. If the recording fails (no such folder, a full disk, a disk that does not keep up), one line on stderr and the
+Bytes, ends of streams, signals and the exit pass unchanged, and the agent gets the folder and the environment that the \
+recorder got. If the recording fails (no such folder, a full disk, a disk that does not keep up), one line on stderr and the \
 end of the file say so, and the traffic goes on.
 
 Exit codes: those of the agent; if a signal ends it, the recorder ends by the same signal.

@@ -24,7 +24,7 @@ const PLACEHOLDER: &[u8] = b"{secret-";
     after_help = "Exit codes: 0 done, 2 usage, files, or no recording, 4 a fault of the harness."
 )]
 #[command(after_long_help = "\
-Replaces what `harness record` replaces, in the same way: see --no-redact there. Placeholders that are in the recording
+Replaces what `harness record` replaces, in the same way: see --no-redact there. Placeholders that are in the recording \
 already stay, and new ones get higher numbers. Lines that cannot be read are left out and named on stderr.
 
 Examples:

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use super::compare::Found;
 use super::difference::{Change, Class, Difference};
 use crate::canon::{Canonical, ItemId};
-use crate::rules::{Finding, judge_all};
+use crate::rules::{Finding, judge_recording};
 use crate::spec::{Catalogue, Level};
 use crate::trace::Recording;
 
 /// The requirements of level `must` that a trace violates, each with its first finding.
 pub(super) fn violations(recording: &Recording) -> BTreeMap<&'static str, Option<Finding>> {
-    let judgement = judge_all(recording.header.from_start(), &recording.events);
-    judgement
+    judge_recording(recording)
         .iter()
         .filter(|(id, tally)| {
             tally.fails > 0

@@ -853,7 +853,11 @@ impl<'c> Comparer<'c> {
     fn value(&self, form: &Canonical<'c>, item: &Item) -> String {
         match &item.what {
             What::Text { text, .. } => shortened(form.minted.named(text)),
-            _ => form.shown(&form.node(item)),
+            _ => {
+                let node = form.node(item);
+                let inner = CONTENT.iter().find_map(|path| node.at(path));
+                form.shown(inner.unwrap_or(&node))
+            }
         }
     }
 
@@ -943,6 +947,9 @@ struct Outcome {
     right: Option<String>,
     message: String,
 }
+
+/// Where the content of a message is, the narrowest first.
+const CONTENT: [&[&str]; 4] = [&["params", "update"], &["params"], &["result"], &["error"]];
 
 /// So many of many things are listed by name.
 const NAMED: usize = 5;

@@ -9,6 +9,8 @@ mod difference;
 mod members;
 mod place;
 mod sessions;
+#[cfg(test)]
+mod tests;
 
 pub use compare::{diff, diff_looking_at};
 pub use difference::{Change, Class, Comparison, Difference};

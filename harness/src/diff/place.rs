@@ -1,6 +1,6 @@
 //! Where something is, and what it is, in words.
 
-use crate::canon::{Canonical, Item, ItemId, Node, What};
+use crate::canon::{Canonical, FLOATING, Item, ItemId, Node, What};
 use crate::trace::Party;
 
 /// Between the parts of a place.
@@ -22,7 +22,8 @@ impl Canonical<'_> {
         {
             Some(session) => {
                 parts.push(self.minted.name(session.id));
-                if item.turn > 0 {
+                // A state update stands in no turn: it may come in any.
+                if item.turn > 0 && !self.is_floating(item) {
                     parts.push(format!("turn {}", item.turn));
                 }
             }
@@ -48,6 +49,12 @@ impl Canonical<'_> {
         };
         parts.push(what);
         parts.join(DOT)
+    }
+
+    fn is_floating(&self, item: &Item) -> bool {
+        let name = self.kind_name(item);
+        name.strip_prefix("session/update ")
+            .is_some_and(|kind| FLOATING.contains(&kind))
     }
 
     /// The place of a member of an item.

@@ -44,8 +44,18 @@ pub enum Detail {
 pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
     let mut out: Vec<String> = Vec::new();
     for standing in failures(run) {
-        out.extend(failure(run, standing, paint));
-        out.push(String::new());
+        match &standing.known {
+            Some(reason) if detail == Detail::Little => out.push(format!(
+                "{} {}, known: {}",
+                standing.requirement.id,
+                standing.requirement.level.as_str(),
+                plain(reason)
+            )),
+            _ => {
+                out.extend(failure(run, standing, paint));
+                out.push(String::new());
+            }
+        }
     }
     if detail == Detail::Much {
         notes(&mut out, run, paint);

@@ -6,7 +6,7 @@ use super::form::Forms;
 use super::slots::Slots;
 use super::{Conversation, Judgement, Moment, Place, areas, reach};
 use crate::spec::{Catalogue, Truth};
-use crate::trace::Event;
+use crate::trace::{Event, Recording};
 
 /// Requirements that fail by what was not seen. Where a line of the agent could not be read, that line is the failure, and
 /// what it may have held is not missed as well.
@@ -301,6 +301,15 @@ fn holds_placeholder(text: &str) -> bool {
 pub fn judge_all<'a>(from_start: bool, events: impl IntoIterator<Item = &'a Event>) -> Judgement {
     let mut judge = Judge::new(from_start);
     for event in events {
+        judge.see(event);
+    }
+    judge.finish().0
+}
+
+/// Judges a recording that is at hand: for what it holds, and nothing that rests on what it lacks.
+pub fn judge_recording(recording: &Recording) -> Judgement {
+    let mut judge = Judge::of_recording(recording.header.from_start());
+    for event in &recording.events {
         judge.see(event);
     }
     judge.finish().0

@@ -48,7 +48,7 @@ mod usage;
 pub use calls::{Call, CallStep, Calls, Consent, Status};
 pub use conversation::{Conversation, End, Handshake, Missing, Open, Origin, Session, Start, Turn};
 pub use gap::Gap;
-pub use judge::{Judge, Out, Rule, judge_all};
+pub use judge::{Judge, Out, Rule, judge_all, judge_recording};
 pub use judgement::{Finding, Judgement, Place, Tally};
 pub use moment::{Moment, Payload, Update};
 pub(crate) use quote::quote;

@@ -16,7 +16,7 @@ const OUTPUT: &str = "Output";
     after_help = "Exit codes: 0 all holds, 1 findings or nothing that could be judged, 2 usage, 4 a fault of the harness."
 )]
 #[command(after_long_help = "\
-A recording is judged for what it holds. Where it begins late, shows one side only, breaks off or has lines
+A recording is judged for what it holds. Where it begins late, shows one side only, breaks off or has lines \
 that cannot be read, no failure is raised that rests on what is missing; the report says what is missing.
 
 Examples:

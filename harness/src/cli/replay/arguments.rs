@@ -17,10 +17,10 @@ const REPLAY: &str = "Replay";
 #[derive(Clone, Debug, Args)]
 #[command(
     after_help = "The agent is given by --agent, or word by word after `--`. \
-    Exit codes: 0 no difference, 1 differences or findings, 2 usage, 3 no agent, 4 a fault of the harness."
+    Exit codes: 0 no difference, 1 differences, 2 usage, 3 no agent, 4 a fault of the harness."
 )]
 #[command(after_long_help = "\
-The replayer sends what the client of the recording sent, each message when what it rests on has happened. Ids and folders
+The replayer sends what the client of the recording sent, each message when what it rests on has happened. Ids and folders \
 of the recording are replaced by the live ones. What the agent does otherwise is a difference.
 
 Examples:
@@ -30,8 +30,8 @@ Examples:
   harness replay bug.jsonl --trust -- npx some-agent --stdio
 
 Exit codes, the first that holds of 2, 4, 3, 1:
-  0  no difference of the class of --level or higher, and no requirement broken
-  1  differences, or findings
+  0  no difference of --level or higher; what the recording breaks too does not count
+  1  differences; a requirement that is newly broken is one
   2  usage: flags, files, or a recording that is not trusted
   3  the agent could not be started, or never answered `initialize`
   4  a fault of the harness itself")]

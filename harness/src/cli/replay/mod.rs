@@ -10,7 +10,10 @@ use super::Exit;
 use super::agent::Prepared;
 use super::output::{error, say};
 use super::reports::REPORT_FAULT;
+use crate::profile::Known;
 use crate::report::{AgentIdentity, Fault, Run};
+use crate::rules::judge_recording;
+use crate::source::Position;
 use crate::spec::Side;
 use crate::verdict::{Blocked, Blocker, KnownFailures, Piece, assess_recordings};
 pub(super) use arguments::ReplayArguments;
@@ -54,7 +57,7 @@ pub(super) fn main(arguments: &ReplayArguments) -> Exit {
             return Exit::Fault;
         }
     };
-    let run = conclude(arguments, words, &setup.profile.known, &played);
+    let run = conclude(arguments, words, &setup.profile.known, &sources, &played);
     match show::show(arguments, &sources, &played, &run) {
         Ok(()) if arguments.accept => match accept_all(&sources, &played) {
             true => accepted_exit(&run),
@@ -93,25 +96,36 @@ fn trusted(arguments: &ReplayArguments, sources: &[Source]) -> bool {
 fn conclude(
     arguments: &ReplayArguments,
     words: Vec<String>,
-    known: &[crate::profile::Known],
+    known: &[Known],
+    sources: &[Source],
     played: &[Played],
 ) -> Run {
     let all = || played.iter().flat_map(|played| &played.runs);
     let handshake = all().find_map(|run| run.handshake.as_ref());
     let agent = AgentIdentity::new(words, handshake);
     let today = jiff::Zoned::now().date().to_string();
-    let known = KnownFailures {
-        entries: known,
-        version: agent.version.as_deref(),
-        today: &today,
-    };
-    let pieces: Vec<_> = all()
-        .map(|run| {
+    let known: Vec<Vec<Known>> = sources
+        .iter()
+        .map(|source| {
+            let of_agent = known.iter().cloned();
+            of_agent.chain(recorded_failures(source)).collect()
+        })
+        .collect();
+    let pieces: Vec<_> = played
+        .iter()
+        .zip(&known)
+        .flat_map(|(played, entries)| played.runs.iter().map(move |run| (run, entries)))
+        .map(|(run, entries)| {
             let piece = Piece {
                 scenario: None,
                 trace: run.trace.clone(),
                 lines: None,
                 judgement: run.judgement.clone(),
+            };
+            let known = KnownFailures {
+                entries,
+                version: agent.version.as_deref(),
+                today: &today,
             };
             (piece, known)
         })
@@ -155,6 +169,25 @@ fn conclude(
             .collect(),
         repeat: (repeat(arguments), Vec::new()),
     }
+}
+
+/// What the recording itself fails: where the replay fails it too, nothing has changed. What it fails newly is a difference
+/// of the class `breaking`.
+fn recorded_failures(source: &Source) -> Vec<Known> {
+    let judgement = judge_recording(&source.recording);
+    let failed = judgement.iter().filter(|(_, tally)| tally.fails > 0);
+    failed
+        .map(|(id, _)| Known {
+            file: source.path.display().to_string(),
+            position: Position::default(),
+            id: id.to_owned(),
+            scenario: None,
+            versions: Vec::new(),
+            reason: "the recording shows it too.".to_owned(),
+            link: None,
+            until: None,
+        })
+        .collect()
 }
 
 /// Writes what was played into the recordings that it differs from; says of each whether it was written.

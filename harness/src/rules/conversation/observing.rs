@@ -283,10 +283,10 @@ impl Conversation {
             take(&mut self.open[0], &rounded)
         });
         let Some(open) = taken else {
-            if let Some(open) = under_another_type(&self.open[0], id) {
-                if self.misaddressed.len() < REMEMBERED {
-                    self.misaddressed.insert(open.event);
-                }
+            if let Some(open) = under_another_type(&self.open[0], id)
+                && self.misaddressed.len() < REMEMBERED
+            {
+                self.misaddressed.insert(open.event);
             }
             return Change {
                 answered_before: self.answered.contains(id),
