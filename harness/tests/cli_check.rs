@@ -202,6 +202,76 @@ fn a_recorder_that_was_killed_in_a_line_is_told() {
 }
 
 #[test]
+fn what_follows_from_a_failure_does_not_fail_as_well() {
+    let folder = Folder::new();
+    for (name, line, text, expected) in [
+        (
+            "no-session",
+            3,
+            r#"<{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            &["JSONRPC-12", "SESSION-01"][..],
+        ),
+        (
+            "no-call",
+            6,
+            r#"<{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","title":"Look"}}}"#,
+            &["JSONRPC-11", "TOOLCALL-03"],
+        ),
+        (
+            "both",
+            8,
+            r#"<{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"},"error":{"code":-32603,"message":"no"}}"#,
+            &["JSONRPC-02"],
+        ),
+    ] {
+        let mut lines = WHOLE.to_vec();
+        lines[line] = text;
+        let trace = folder.trace(&format!("{name}.jsonl"), &lines);
+        assert_eq!(failed(&report(&[&trace])), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_error_may_be_the_models_where_the_model_is_out_of_sight() {
+    let folder = Folder::new();
+    let mut lines = WHOLE[..5].to_vec();
+    lines.push(r#"<{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"connection lost"}}"#);
+    let trace = folder.trace("a.jsonl", &lines);
+    let report = report(&[&trace]);
+    assert_eq!(failed(&report), [""; 0]);
+    assert_eq!(entry(&report, "PROMPT-01")["status"], "inconclusive");
+}
+
+#[test]
+fn two_recordings_in_one_file_are_two_conversations() {
+    let folder = Folder::new();
+    let exit = r#"{"at":99,"from":"agent","exit":{"code":0}}"#.to_owned();
+    let eof = r#"{"at":98,"from":"client","eof":true}"#.to_owned();
+    let mut whole = events(&WHOLE);
+    whole.extend([eof, exit]);
+    let header = vec![HEADER.to_owned()];
+    let behind = [header.clone(), whole.clone(), header.clone(), whole.clone()].concat();
+    let without_header = [header, whole.clone(), whole].concat();
+    for (name, lines) in [("a.jsonl", behind), ("b.jsonl", without_header)] {
+        let trace = folder.file(name, &lines);
+        let report = report(&[&trace]);
+        assert_eq!(failed(&report), [""; 0], "{name}");
+        assert_eq!(report["recordings"][0]["damaged"], 0, "{name}");
+    }
+}
+
+#[test]
+fn a_mark_of_the_byte_order_is_no_damage() {
+    let folder = Folder::new();
+    let lines = [vec![HEADER.to_owned()], events(&WHOLE)]
+        .concat()
+        .join("\r\n");
+    let trace = folder.text("a.jsonl", &format!("\u{feff}{lines}\r\n"));
+    let ran = check(&[&trace]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
 fn a_recorder_that_could_not_go_on_is_told_in_its_words() {
     let folder = Folder::new();
     let mut lines = vec![HEADER.to_owned()];

@@ -70,7 +70,7 @@ fn messages(recording: &Recording) -> Vec<String> {
 #[test]
 fn every_way_of_writing_lines_gives_the_same_messages() {
     let quoted = |text: &str| Value::from(text).to_string();
-    let ways: [(&str, String); 19] = [
+    let ways: [(&str, String); 20] = [
         ("bare", lines(|_, _, text| text.to_owned())),
         (
             "arrows",
@@ -204,6 +204,10 @@ fn every_way_of_writing_lines_gives_the_same_messages() {
                 LINES.map(|line| line[1..].to_owned()).join(",\n  ")
             ),
         ),
+        (
+            "an array on one line",
+            format!("[{}]\n", LINES.map(|line| line[1..].to_owned()).join(",")),
+        ),
         ("with CR", lines(|_, _, text| format!("{text}\r"))),
     ];
     for (way, text) in ways {
@@ -215,6 +219,39 @@ fn every_way_of_writing_lines_gives_the_same_messages() {
         assert_eq!(recording.header.start, None, "{way}");
         assert!(!ran.stderr.contains("guessed"), "{way}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn secrets_are_replaced_unless_they_are_wanted() {
+    let secret = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[{"name":"m","command":"m","args":[],"env":[{"name":"KEY","value":"s3cr3t-value-of-mine"}]}]}}"#;
+    let text = format!("{}\n{secret}\n", &LINES[0][1..]);
+    let (_, recording) = imported("raw", &text);
+    let recording = recording.unwrap();
+    assert!(recording.header.redacted && recording.events[1].redacted);
+    assert!(
+        !messages(&recording)[1].contains("s3cr3t"),
+        "{:?}",
+        messages(&recording)
+    );
+    let folder = TempDir::new().unwrap();
+    let input = folder.path().join("in");
+    fs::write(&input, &text).unwrap();
+    let words = [
+        "import",
+        "--from",
+        "raw",
+        "--no-redact",
+        input.to_str().unwrap(),
+        "-o",
+        "-",
+    ];
+    let ran = Harness::new().call(&words);
+    assert!(
+        ran.stdout.contains("s3cr3t-value-of-mine"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("\"redacted\":false"), "{}", ran.stdout);
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! `harness import`: makes traces of the recordings of other tools.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::Exit;
 use super::output::{error, say};
+use super::redaction::Redaction;
 use crate::import::{Format, ImportError, Sink, import};
+use crate::redact::Redactor;
 use crate::report::plain;
 use crate::trace::{Event, Header, TraceWriter};
 
@@ -49,6 +52,9 @@ pub(super) struct ImportArguments {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
+    #[command(flatten, next_help_heading = "Redaction")]
+    redaction: Redaction,
+
     /// Say nothing but errors
     #[arg(short, long)]
     quiet: bool,
@@ -85,7 +91,15 @@ pub(super) fn main(arguments: &ImportArguments) -> Exit {
             return Exit::Usage;
         }
     };
-    let mut sink = Output::new(&arguments.output);
+    let redactor = arguments.redaction.options().map(Redactor::new).transpose();
+    let redactor = match redactor {
+        Ok(redactor) => redactor,
+        Err(why) => {
+            error(why);
+            return Exit::Fault;
+        }
+    };
+    let mut sink = Output::new(&arguments.output, redactor);
     let outcome = import(arguments.from.format(), &mut *input, &mut sink)
         .and_then(|outcome| sink.close().map_err(ImportError::Write).map(|()| outcome));
     match outcome {
@@ -133,6 +147,9 @@ fn open(arguments: &ImportArguments) -> Result<Box<dyn BufRead>, String> {
 /// The trace that is written. The file is made with the header, so that nothing is there where nothing was found.
 struct Output<'a> {
     path: &'a Path,
+    redactor: Option<Redactor>,
+    /// Events that are ready to be written.
+    ready: Vec<Event>,
     writer: Option<TraceWriter<Lazy>>,
 }
 
@@ -150,34 +167,60 @@ impl Write for Lazy {
 }
 
 impl<'a> Output<'a> {
-    fn new(path: &'a Path) -> Self {
-        Self { path, writer: None }
+    fn new(path: &'a Path, redactor: Option<Redactor>) -> Self {
+        Self {
+            path,
+            redactor,
+            ready: Vec::new(),
+            writer: None,
+        }
     }
 
-    fn close(self) -> io::Result<()> {
+    fn close(mut self) -> io::Result<()> {
+        if let Some(redactor) = &mut self.redactor {
+            redactor.finish(&mut self.ready);
+        }
+        self.write()?;
         match self.writer {
             Some(writer) => writer.into_inner().0.flush(),
             None => Ok(()),
         }
     }
+
+    fn write(&mut self) -> io::Result<()> {
+        for event in self.ready.drain(..) {
+            if let Some(writer) = &mut self.writer {
+                writer.append(&event)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Sink for Output<'_> {
     fn header(&mut self, header: &Header) -> io::Result<()> {
+        let mut header = header.clone();
+        if let Some(redactor) = &mut self.redactor {
+            redactor.header(&mut header);
+        }
         let out: Box<dyn Write> = if self.path.as_os_str() == "-" {
             Box::new(io::stdout())
         } else {
-            Box::new(File::create(self.path)?)
+            // It may hold what nobody else is to read.
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(true).mode(0o600);
+            Box::new(options.open(self.path)?)
         };
         let out = Lazy(BufWriter::with_capacity(1 << 16, out));
-        self.writer = Some(TraceWriter::begin(out, header)?);
+        self.writer = Some(TraceWriter::begin(out, &header)?);
         Ok(())
     }
 
-    fn event(&mut self, event: &Event) -> io::Result<()> {
-        match &mut self.writer {
-            Some(writer) => writer.append(event),
-            None => Ok(()),
+    fn event(&mut self, event: Event) -> io::Result<()> {
+        match &mut self.redactor {
+            Some(redactor) => redactor.push(event, &mut self.ready),
+            None => self.ready.push(event),
         }
+        self.write()
     }
 }

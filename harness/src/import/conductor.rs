@@ -181,7 +181,7 @@ fn put(
     let redacted = text.contains(REDACTED);
     let mut event = Event::new(entry.ts, party, Body::of_line(text.into_bytes(), false));
     event.redacted = redacted;
-    sink.event(&event).map_err(ImportError::Write)
+    sink.event(event).map_err(ImportError::Write)
 }
 
 /// The message that an entry tells of.

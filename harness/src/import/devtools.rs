@@ -97,7 +97,7 @@ pub(super) fn import(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<Out
         }
         let at = clock.at(Some(clock_time(entry.timestamp)));
         let body = Body::of_line(entry.raw.into_bytes(), false);
-        sink.event(&Event::new(at, party, body))
+        sink.event(Event::new(at, party, body))
             .map_err(ImportError::Write)?;
     }
     Ok(outcome)

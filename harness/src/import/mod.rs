@@ -68,7 +68,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// What writing gave.
-    fn event(&mut self, event: &Event) -> io::Result<()>;
+    fn event(&mut self, event: Event) -> io::Result<()>;
 }
 
 /// Makes a trace of a recording. Nothing is put into the sink before the first message was found.
@@ -112,7 +112,7 @@ mod tests {
             Ok(())
         }
 
-        fn event(&mut self, event: &Event) -> io::Result<()> {
+        fn event(&mut self, event: Event) -> io::Result<()> {
             self.0.push(event.to_line());
             Ok(())
         }

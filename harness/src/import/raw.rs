@@ -85,7 +85,8 @@ fn refuse_others(first: &str) -> Result<(), ImportError> {
 /// The pieces of a line: one, but for an array over several lines.
 fn pieces(next: &Next) -> Vec<Piece> {
     let text = next.text.trim();
-    if next.lines > 1
+    // On the first line an array is the whole of the file; further down it is a batch of the wire.
+    if (next.lines > 1 || next.line == 1)
         && text.starts_with('[')
         && let Ok(items) = serde_json::from_str::<Vec<Box<RawValue>>>(text)
     {
@@ -143,7 +144,7 @@ impl Work {
             }
             What::Other(text) => self.other(piece.line, text),
         };
-        sink.event(&Event::new(at, from, body))
+        sink.event(Event::new(at, from, body))
             .map_err(ImportError::Write)
     }
 

@@ -1,5 +1,6 @@
 //! A finished run, as all faces read it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -45,7 +46,13 @@ impl Run {
         let called = self.agent.called();
         match self.recordings.as_slice() {
             [only] if called.is_empty() => only.trace.display().to_string(),
-            recordings if called.is_empty() => format!("{} recordings", recordings.len()),
+            recordings if called.is_empty() => {
+                let agents: BTreeSet<String> = recordings
+                    .iter()
+                    .map(|recording| recording.agent.called())
+                    .collect();
+                format!("{} recordings of {} agents", recordings.len(), agents.len())
+            }
             _ => called,
         }
     }

@@ -152,6 +152,8 @@ pub struct Calls {
     /// How many calls there may be before some are forgotten; 0 before there were any.
     room: usize,
     forgot: bool,
+    /// Whether a call was announced without an id.
+    nameless: bool,
 }
 
 impl Calls {
@@ -160,9 +162,14 @@ impl Calls {
         self.calls.get(id)
     }
 
-    /// Whether calls that have ended were forgotten, so that an unknown id may be one of theirs.
-    pub fn forgot_some(&self) -> bool {
-        self.forgot
+    /// Why an unknown id may be that of a call that was announced, if it may.
+    pub fn unclear(&self) -> Option<&'static str> {
+        if self.nameless {
+            Some("a tool_call of the session has no id")
+        } else {
+            self.forgot
+                .then_some("the session has so many calls that those that had ended were forgotten")
+        }
     }
 
     /// The calls that were announced since the last prompt that found no turn open, in order; without those that have
@@ -180,7 +187,10 @@ impl Calls {
         replayed: bool,
         body: &Value,
     ) -> Option<CallStep> {
-        let id = body.get("toolCallId")?.as_str()?;
+        let Some(id) = body.get("toolCallId").and_then(Value::as_str) else {
+            self.nameless = true;
+            return None;
+        };
         let before = self.calls.get(id).copied();
         let mut after = match before {
             // An id that comes again in live traffic stays the call that it was.
@@ -338,6 +348,8 @@ mod tests {
         }
         assert!(calls.calls.len() <= KEPT + 1, "{}", calls.calls.len());
         assert!(calls.of_turn.len() <= KEPT + 1, "{}", calls.of_turn.len());
-        assert!(calls.forgot_some() && calls.get("open").is_some() && calls.get("0").is_none());
+        assert!(
+            calls.unclear().is_some() && calls.get("open").is_some() && calls.get("0").is_none()
+        );
     }
 }

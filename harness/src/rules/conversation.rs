@@ -46,6 +46,8 @@ pub struct Conversation {
     pub malformed: Option<u64>,
     /// The events of requests whose answer came under an id of another type, such as `"1"` for `1` (JSONRPC-03).
     pub misaddressed: HashSet<u64>,
+    /// Whether a session was opened by an answer that gave no id, so that an unknown id may be its id.
+    pub nameless_session: bool,
     open: [HashMap<Id, VecDeque<Open>>; 2],
     answered: answered::Answered,
     sessions: HashMap<String, Session>,

@@ -222,7 +222,8 @@ impl Elicitations {
         }
         let call = params.get("toolCallId").and_then(Value::as_str)?;
         let calls = moment.talk.session(session).map(|session| &session.calls);
-        let announced = calls.is_some_and(|calls| calls.get(call).is_some() || calls.forgot_some());
+        let announced =
+            calls.is_some_and(|calls| calls.get(call).is_some() || calls.unclear().is_some());
         if announced || !moment.talk.client_can(&["elicitation"]) {
             return None;
         }

@@ -342,6 +342,10 @@ impl Permission {
             return;
         }
         note("before a tool_call announced it");
+        if let Some(why) = session.calls.unclear() {
+            out.inconclusive("INTEROP-11", why);
+            return;
+        }
         if session.origin != Origin::New && session.origin != Origin::Load {
             out.inconclusive(
                 "INTEROP-11",

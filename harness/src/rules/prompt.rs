@@ -258,6 +258,8 @@ impl Prompts {
             return;
         }
         match (message.error(), reason) {
+            // Both outcomes at once: JSONRPC-02.
+            (Some(_), _) if message.result().is_some() => {}
             (Some(_), _) => {
                 failed(moment, turn, session, &prompt, message, out);
             }
@@ -513,7 +515,12 @@ fn unknown_session(moment: &Moment<'_>, session: &str, out: &mut Out<'_>) {
     let Some(event) = open_for else {
         return;
     };
-    if moment.talk.whole {
+    if moment.talk.nameless_session {
+        out.inconclusive(
+            "PROMPT-04",
+            "an answer opened a session and gave no id for it",
+        );
+    } else if moment.talk.whole {
         out.fail(
             "PROMPT-04",
             moment.at("/params/sessionId"),

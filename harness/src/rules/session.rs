@@ -102,6 +102,8 @@ pub(super) fn standing(talk: &Conversation, session: &str) -> Standing {
         Standing::Unclear(
             "the recording begins late or lacks lines: a session may have been opened there",
         )
+    } else if talk.nameless_session {
+        Standing::Unclear("an answer opened a session and gave no id for it")
     } else if talk.unread.is_some() {
         Standing::Unclear(
             "the answer that gives a session id may stand in a line that holds no single message",

@@ -539,11 +539,11 @@ fn named(moment: &Moment<'_>, session: &Session, step: CallStep, id: &str, out: 
         return;
     }
     let first = step.before.is_none_or(|call| !call.loose);
+    if let Some(why) = session.calls.unclear() {
+        out.inconclusive("TOOLCALL-01", why);
+        return;
+    }
     match session.origin {
-        _ if session.calls.forgot_some() => out.inconclusive(
-            "TOOLCALL-01",
-            "the session has so many calls that those that had ended were forgotten",
-        ),
         Origin::New | Origin::Load if first => out.fail(
             "TOOLCALL-01",
             moment.at("/params/update/toolCallId"),

@@ -320,6 +320,8 @@ impl Conversation {
                     self.sessions
                         .entry(session.to_owned())
                         .or_insert_with(|| Session::new(origin, index, &open.params));
+                } else {
+                    self.nameless_session |= result.is_some();
                 }
                 self.remember_members(result);
             }
