@@ -5,7 +5,7 @@
 mod command_line;
 mod recording;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use command_line::{Harness, Ran};
 use recording::Desk;
@@ -34,7 +34,7 @@ const TWO_EDITS: &str = r#"
     exit 0
 "#;
 
-fn replay_with(desk: &Desk, recording: &PathBuf, mode: &str, more: &[&str]) -> Ran {
+fn replay_with(desk: &Desk, recording: &Path, mode: &str, more: &[&str]) -> Ran {
     let mut words = desk.replay(recording, mode);
     words.extend(more.iter().map(|word| (*word).to_owned()));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
