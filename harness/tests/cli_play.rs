@@ -270,3 +270,35 @@ fn what_cannot_be_played_is_usage() {
         ended.stderr
     );
 }
+
+#[test]
+fn a_cancel_that_does_not_come_is_gone_without_where_the_play_is_lenient() {
+    let (_desk, path) = desk();
+    let mut client = Client::of(&path, &["--lenient"]);
+    let session = client.open();
+    client.first_turn(&session, "Edit.", "yes");
+    let prompt = json!({"sessionId": session, "prompt": [{"type": "text", "text": "Count."}]});
+    let answer = client.ask(103, "session/prompt", prompt);
+    assert_eq!(answer.last().unwrap()["result"]["stopReason"], "cancelled");
+    let ended = client.end();
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("does not come"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_cancel_of_another_turn_is_not_taken_for_the_recorded_one() {
+    let (_desk, path) = desk();
+    let mut client = Client::of(&path, &[]);
+    let session = client.open();
+    client.send(json!({"method": "session/cancel", "params": {"sessionId": session}}));
+    client.first_turn(&session, "Edit.", "yes");
+    client.send(json!({"id": 103, "method": "session/prompt", "params": {"sessionId": session, "prompt": [{"type": "text", "text": "Count."}]}}));
+    client.hear();
+    let ended = client.end();
+    assert_eq!(
+        ended.rest,
+        [] as [Value; 0],
+        "the turn waits for its own cancel"
+    );
+    assert_eq!(ended.code, 1);
+}

@@ -585,3 +585,16 @@ fn an_agent_that_closes_its_stdout_and_lives_is_gone_at_once() {
     );
     assert!(!messages.contains("timed out"), "{messages}");
 }
+
+#[test]
+fn what_comes_after_the_end_of_a_recording_that_breaks_off_is_no_difference() {
+    let all: Vec<&str> = TWO_EDITS.lines().collect();
+    // Cut in the text, before a permission request, and before the answer to a prompt.
+    for length in [2, 7, 8, 11, 15] {
+        let desk = Desk::new();
+        let recording = desk.recording("cut.jsonl", &json!({}), &all[..length].join("\n"));
+        let ran = replay_with(&desk, &recording, "plain", &["--level", "text"]);
+        assert_eq!(differences(&ran), [""; 0], "{length}: {}", ran.stderr);
+        assert_eq!(ran.code, 0, "{length}: {}", ran.stderr);
+    }
+}

@@ -85,12 +85,14 @@ impl Bindings {
             return;
         }
         let recorded = recorded.trim_end_matches('/');
-        self.to_live
-            .folders
-            .insert(recorded.to_owned(), live.to_owned());
-        self.to_recorded
-            .folders
-            .insert(live.to_owned(), recorded.to_owned());
+        // In a URI the same folder may stand percent-encoded.
+        for (recorded, live) in [
+            (recorded.to_owned(), live.to_owned()),
+            (encoded(recorded), encoded(live)),
+        ] {
+            self.to_live.folders.insert(recorded.clone(), live.clone());
+            self.to_recorded.folders.insert(live, recorded);
+        }
     }
 
     /// The live value that a recorded one stands for.
@@ -242,6 +244,19 @@ impl Table {
     }
 }
 
+/// A path as it stands in a URI.
+fn encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/{}:".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -291,6 +306,18 @@ mod tests {
         assert_eq!(
             bindings.to_live(None, text),
             r#"{"a":"/run/workspace/x","b":"file:///run/workspace","c":"/run/home/project2","d":"see /run/home.","e":"/home/adam"}"#
+        );
+    }
+
+    #[test]
+    fn a_folder_is_found_in_a_uri_too() {
+        let mut bindings = Bindings::default();
+        bindings.bind_folder("/home/ada", "/run/home");
+        bindings.bind_folder("/home/ada/my proj é", "/run/workspace");
+        let text = r#"{"uri":"file:///home/ada/my%20proj%20%C3%A9/y","cwd":"/home/ada/my proj é"}"#;
+        assert_eq!(
+            bindings.to_live(None, text),
+            r#"{"uri":"file:///run/workspace/y","cwd":"/run/workspace"}"#
         );
     }
 

@@ -60,6 +60,19 @@ pub(crate) fn compared(
         let event = event.and_then(|event| right.events.get(event));
         breaks_off && difference.left_event.is_none() && event.is_some_and(ends)
     };
+    // What comes after the end of a recording that breaks off is no difference from it.
+    let is_beyond = |difference: &Difference| {
+        let goes_on = match (&difference.left, &difference.right) {
+            (None, _) => difference.change == Change::Appeared,
+            (Some(left), Some(right)) => difference.class == Class::Text && right.starts_with(left),
+            (Some(_), None) => false,
+        };
+        breaks_off && goes_on && difference.after.is_empty() && difference.requirements.is_empty()
+    };
+    // Whoever plays a recording for a client of his own has another client.
+    let is_the_client = |difference: &Difference| {
+        live.plan.side == Side::Agent && difference.place.contains("initialize · clientInfo")
+    };
     let mut differences: Vec<Difference> = comparison
         .differences
         .into_iter()
@@ -69,6 +82,7 @@ pub(crate) fn compared(
             judged || !of_ours(difference)
         })
         .filter(|difference| !told.covers(difference) && !is_our_end(difference))
+        .filter(|difference| !is_beyond(difference) && !is_the_client(difference))
         .map(|mut difference| {
             let place = |event: u64| {
                 let event = usize::try_from(event).ok()?;

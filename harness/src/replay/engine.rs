@@ -322,6 +322,17 @@ impl Engine {
         }
     }
 
+    /// What the next step waits for, if that is a cancel alone.
+    pub(crate) fn awaited_cancel(&self) -> Option<&str> {
+        let open = self.waiting.first().map(|step| self.open_causes(*step))?;
+        let first = match open.first()? {
+            Cause::Noticed(notice) => self.plan.notices.get(*notice)?,
+            _ => return None,
+        };
+        let alone = open.iter().all(|cause| matches!(cause, Cause::Noticed(_)));
+        alone.then_some(first.method.as_str())
+    }
+
     /// The requests that [`give_up`](Self::give_up) would give up.
     pub(crate) fn overdue(&self) -> Vec<usize> {
         let causes = self.waiting.first().map(|step| self.open_causes(*step));
@@ -872,7 +883,21 @@ impl Engine {
         });
         let recorded = session.map(|live| self.recorded_session(&live).unwrap_or(live));
         let key = (method.to_owned(), recorded);
-        if let Some(notice) = self.notices.get_mut(&key).and_then(VecDeque::pop_front) {
+        let Some(waiting) = self.notices.get_mut(&key) else {
+            return;
+        };
+        // A cancel of another turn is another cancel.
+        let asked = |ask: usize| self.asks.get(ask).is_some_and(|state| state.live.is_some());
+        let due = waiting.front().copied().filter(|notice| {
+            let during = self
+                .plan
+                .notices
+                .get(*notice)
+                .and_then(|notice| notice.during);
+            during.is_none_or(asked)
+        });
+        if let Some(notice) = due {
+            waiting.pop_front();
             self.meet(Cause::Noticed(notice));
         }
     }

@@ -1,8 +1,8 @@
 //! Plays the agent of a recording to a live client on two streams.
 
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,6 +18,8 @@ use crate::wire::{LineSplitter, Message, Piece};
 
 /// The longest line that is read, in bytes.
 const LONGEST: usize = 64 * 1024 * 1024;
+/// How long a recorded cancel is waited for before that is said.
+const CANCEL: Duration = Duration::from_secs(3);
 /// How many lines of the client may wait.
 const INBOX: usize = 1024;
 
@@ -163,7 +165,7 @@ impl<W: Write, S: FnMut(&str)> Player<W, S> {
                     Output::Signal(_) => {}
                 }
             }
-            let body = lines.recv().unwrap_or(Body::Eof);
+            let body = self.next(lines);
             if body == Body::Eof {
                 self.record(Party::Client, Body::Eof);
                 return;
@@ -172,6 +174,35 @@ impl<W: Write, S: FnMut(&str)> Player<W, S> {
             let event = self.record(Party::Client, body);
             if let Some(reading) = reading {
                 self.engine.see(&reading, event);
+            }
+        }
+    }
+
+    /// The next line of the client. A recorded cancel is waited for; that it does not come is said, and a lenient play goes
+    /// on without it.
+    fn next(&mut self, lines: &Receiver<Body>) -> Body {
+        loop {
+            let Some(awaited) = self.engine.awaited_cancel().map(str::to_owned) else {
+                return lines.recv().unwrap_or(Body::Eof);
+            };
+            match lines.recv_timeout(CANCEL) {
+                Ok(body) => return body,
+                Err(RecvTimeoutError::Disconnected) => return Body::Eof,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.lenient {
+                (self.say)(&format!(
+                    "`{awaited}` is recorded here and does not come: going on"
+                ));
+                self.engine.give_up(None);
+                while let Some(output) = self.engine.next() {
+                    if let Output::Send { bytes, partial, .. } = output {
+                        self.send(bytes, partial);
+                    }
+                }
+            } else {
+                (self.say)(&format!("waiting for `{awaited}`, which is recorded here"));
+                return lines.recv().unwrap_or(Body::Eof);
             }
         }
     }

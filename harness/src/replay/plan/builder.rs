@@ -459,6 +459,11 @@ impl Builder {
         let number = self.plan.notices.len();
         self.plan.notices.push(Notice {
             method: method.to_owned(),
+            during: self
+                .plan
+                .asks
+                .iter()
+                .rposition(|ask| ask.session == session && ask.answer.is_none()),
             session: session.clone(),
             event: index,
         });

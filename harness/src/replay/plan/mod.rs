@@ -126,6 +126,8 @@ pub(crate) struct Notice {
     pub(crate) session: Option<String>,
     /// Where it stands in the recording.
     pub(crate) event: usize,
+    /// The request that was open then.
+    pub(crate) during: Option<usize>,
 }
 
 /// What the other side sent before a step, after the last thing that is waited for.
