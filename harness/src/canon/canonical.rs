@@ -146,7 +146,7 @@ impl<'a> Canonical<'a> {
             What::Call(call) => self
                 .calls
                 .get(*call as usize)
-                .and_then(|call| self.states(call).into_iter().next())
+                .and_then(|call| self.steps(call, 1).into_iter().next())
                 .map_or(Node::Null, |(_, node)| node),
             What::NewSession => Node::Text("session/new".into()),
             What::Line | What::Stderr => self.line_node(item),
@@ -204,9 +204,14 @@ impl<'a> Canonical<'a> {
 
     /// The states of a call: for each step its item and what it changed.
     pub(crate) fn states(&self, call: &Call) -> Vec<(ItemId, Node<'a>)> {
+        self.steps(call, usize::MAX)
+    }
+
+    fn steps(&self, call: &Call, most: usize) -> Vec<(ItemId, Node<'a>)> {
         let mut state = call::State::default();
         call.steps
             .iter()
+            .take(most)
             .filter_map(|id| {
                 let item = self.item(*id)?;
                 let message = self.step_message(item);

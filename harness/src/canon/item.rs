@@ -120,8 +120,8 @@ pub(crate) struct Request {
     pub(crate) session: Option<u32>,
     /// The call that it asks about.
     pub(crate) call: Option<u32>,
-    /// Where it asks for a session: the mark in the connection's stream, and the group of its folder.
-    pub(crate) new_session: Option<(ItemId, Option<usize>)>,
+    /// Where it asks for a session: its item, the place in the connection's stream, and the group of its folder.
+    pub(crate) new_session: Option<(ItemId, usize, Option<usize>)>,
     /// The turn that it began.
     pub(crate) turn: Option<u32>,
     /// Whether it was answered.

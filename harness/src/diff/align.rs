@@ -58,6 +58,14 @@ fn aligned(
         out.extend((0..right.len()).map(|index| Step::Right(offset.1 + index)));
         return;
     }
+    if let ([one], [other]) = (left, right) {
+        if one.iter().zip(other).any(|(one, other)| one == other) {
+            out.push(Step::Both(offset.0, offset.1));
+        } else {
+            out.extend([Step::Left(offset.0), Step::Right(offset.1)]);
+        }
+        return;
+    }
     let key = |keys: &Keys| keys.get(level).copied().unwrap_or(0);
     let mut input = InternedInput::default();
     input.update_before(left.iter().map(key));

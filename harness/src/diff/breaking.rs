@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::Found;
 use super::difference::{Change, Class, Difference};
+use super::found::Found;
 use crate::canon::{Canonical, ItemId};
 use crate::rules::{Finding, judge_recording};
 use crate::spec::{Catalogue, Level};

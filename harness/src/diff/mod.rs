@@ -1,12 +1,16 @@
 //! Two traces compared by their canonical forms: what differs, where, and how much it matters.
 
 mod align;
+mod alone;
 mod binding;
 mod breaking;
+mod calls;
 mod class;
 mod compare;
 mod difference;
+mod found;
 mod members;
+mod pairing;
 mod place;
 mod sessions;
 #[cfg(test)]

@@ -241,19 +241,25 @@ fn open(out: &mut Vec<String>, run: &Run, detail: Detail, paint: Paint) {
         Detail::Much => &ORDER,
         _ => &[Level::Must, Level::Interop, Level::Should],
     };
+    // A recording exercises little; what it does not is counted in the table.
+    let states: &[State] = if run.is_of_recordings() && detail != Detail::Much {
+        &[State::Inconclusive]
+    } else {
+        &[State::Inconclusive, State::NotExercised]
+    };
     for level in levels {
-        for state in [State::Inconclusive, State::NotExercised] {
+        for state in states {
             let list: Vec<&Standing> = run
                 .assessment
                 .standings
                 .iter()
-                .filter(|standing| standing.state == state && standing.requirement.level == *level)
+                .filter(|standing| standing.state == *state && standing.requirement.level == *level)
                 .collect();
             if list.is_empty() {
                 continue;
             }
             let title = format!("{} {}:", level.as_str(), state.as_str());
-            if detail == Detail::Much && state == State::Inconclusive {
+            if detail == Detail::Much && *state == State::Inconclusive {
                 out.push(paint.open(&title));
                 for standing in list {
                     let why = plain(&standing.why.join("; "));
