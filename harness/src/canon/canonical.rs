@@ -106,6 +106,7 @@ impl<'a> Canonical<'a> {
             What::Call(_) => "tool call",
             What::Step(_) => "tool call state",
             What::NewSession => "session/new",
+            What::Answered => "session/request_permission response",
             What::Line => "line",
             What::Stderr => "stderr",
         }
@@ -142,7 +143,7 @@ impl<'a> Canonical<'a> {
             What::Text { kind, text } => {
                 self.message_node(item, *kind, Some(Cow::Owned(text.clone().into_string())))
             }
-            What::Step(_) => self.step_message(item),
+            What::Step(_) | What::Answered => self.step_message(item),
             What::Call(call) => self
                 .calls
                 .get(*call as usize)

@@ -109,6 +109,10 @@ impl Folders {
             let until = known.map_or(text.len(), |(start, ..)| start);
             let (start, length, name) = match (home(&text, copied, until), known) {
                 (Some((start, length)), _) => (start, length, HOME),
+                // Where no session was opened in the recording, the agent's folder is that of its sessions.
+                (None, Some((start, length, Owner::Agent))) if self.groups == 0 => {
+                    (start, length, OWN)
+                }
                 (None, Some((start, length, owner))) => (start, length, name_of(owner, own)),
                 (None, None) => break,
             };

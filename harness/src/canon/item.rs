@@ -29,6 +29,8 @@ pub(crate) enum What {
     Call(u32),
     /// One state of a tool call, or a question about it.
     Step(u32),
+    /// A question about a tool call was answered here; the answer stands with the call.
+    Answered,
     /// A session was asked for here; what was said stands in the session's own stream.
     NewSession,
     /// A line that holds no message.

@@ -117,6 +117,8 @@ impl Writer<'_, '_> {
                     }
                 }
             }
+            // It was written with its call.
+            What::Answered => {}
             What::Line => {
                 let text = match self.json(&form.node(item)) {
                     Value::String(text) => text,

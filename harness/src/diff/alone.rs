@@ -34,8 +34,8 @@ impl<'c> Comparer<'c> {
             }
             return;
         }
-        // What became of the session is said of the session.
-        if matches!(item.what, What::NewSession) {
+        // What became of the session is said of the session, and what became of the answer of the call.
+        if matches!(item.what, What::NewSession | What::Answered) {
             return;
         }
         if !self.keeps(Class::Behaviour) {
@@ -70,10 +70,7 @@ impl<'c> Comparer<'c> {
             Some(Step::Right(right)) => pairing.right.get(*right).copied(),
             _ => None,
         };
-        let (Some(one), Some((right, other))) = (
-            self.left.item(left),
-            right.and_then(|id| Some((id, self.right.item(id)?))),
-        ) else {
+        let (Some(one), Some(right)) = (self.left.item(left), right) else {
             return;
         };
         if !self.keeps(Class::Behaviour) {
@@ -81,7 +78,6 @@ impl<'c> Comparer<'c> {
         }
         let later = twin > index;
         let value = self.value(self.left, one);
-        let other_value = self.value(self.right, other);
         self.push(
             pairing,
             index,
@@ -91,8 +87,8 @@ impl<'c> Comparer<'c> {
                 class: Class::Behaviour,
                 change: Change::Moved,
                 place: self.left.place(one),
-                left: Some(value),
-                right: Some(other_value),
+                left: Some(value.clone()),
+                right: Some(value),
                 message: format!(
                     "this comes {} on the right",
                     if later { "later" } else { "earlier" }
@@ -121,6 +117,12 @@ impl<'c> Comparer<'c> {
         at_end: bool,
     ) {
         let form = if on_left { self.left } else { self.right };
+        let is_mark = |id: &ItemId| {
+            form.item(*id)
+                .is_some_and(|item| matches!(item.what, What::NewSession | What::Answered))
+        };
+        let ids: Vec<ItemId> = ids.iter().filter(|id| !is_mark(id)).copied().collect();
+        let ids = ids.as_slice();
         let Some((id, item)) = ids.first().and_then(|id| Some((*id, form.item(*id)?))) else {
             return;
         };

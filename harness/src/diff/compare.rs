@@ -127,7 +127,7 @@ impl<'c> Comparer<'c> {
                         self.left.sessions.get(*left),
                         self.right.sessions.get(*right),
                     ) {
-                        pairings.push(self.pair(&one.items, &other.items));
+                        pairings.push(self.pair_turns(&one.items, &other.items, true));
                         for (one, other) in one.floating.iter().zip(&other.floating) {
                             pairings.push(self.pair(one, other));
                         }

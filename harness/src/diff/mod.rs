@@ -9,6 +9,7 @@ mod class;
 mod compare;
 mod difference;
 mod found;
+mod likeness;
 mod members;
 mod pairing;
 mod place;

@@ -1,9 +1,12 @@
 //! Two streams side by side: what belongs together, what moved, what a cancel excuses.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
 
 use super::align::{Keys, Step, align};
 use super::compare::Comparer;
+use super::likeness;
 use crate::canon::{Canonical, Item, ItemId, What};
 
 /// Two streams and how they stand side by side.
@@ -18,17 +21,37 @@ pub(super) struct Pairing<'c> {
 }
 
 impl<'c> Comparer<'c> {
+    /// Two streams without turns, side by side.
     pub(super) fn pair(&self, left: &'c [ItemId], right: &'c [ItemId]) -> Pairing<'c> {
-        let keys = |form: &Canonical<'_>, ids: &[ItemId]| -> Vec<Keys> {
-            ids.iter()
-                .map(|id| {
-                    form.item(*id)
-                        .map_or([0; 3], |item| [item.full, item.shape, item.kind])
-                })
-                .collect()
+        self.pair_turns(left, right, false)
+    }
+
+    /// Two streams side by side. Turns are anchors: things of one turn are not taken for those of another.
+    pub(super) fn pair_turns(
+        &self,
+        left: &'c [ItemId],
+        right: &'c [ItemId],
+        turns: bool,
+    ) -> Pairing<'c> {
+        let left_keys = keys(self.left, left);
+        let right_keys = keys(self.right, right);
+        let steps = if turns {
+            let (lefts, rights) = (self.left.turns(left), self.right.turns(right));
+            let chapters = (chapters(&left_keys, &lefts), chapters(&right_keys, &rights));
+            let mut steps = Vec::with_capacity(left.len().max(right.len()));
+            for step in align(&chapters.0, &chapters.1) {
+                within(
+                    step,
+                    (&left_keys, &lefts),
+                    (&right_keys, &rights),
+                    &mut steps,
+                );
+            }
+            steps
+        } else {
+            align(&left_keys, &right_keys)
         };
-        let (left_keys, right_keys) = (keys(self.left, left), keys(self.right, right));
-        let steps = align(&left_keys, &right_keys);
+        let steps = self.without_unlike_calls(steps, left, right);
         let mut pairing = Pairing {
             left,
             right,
@@ -38,6 +61,36 @@ impl<'c> Comparer<'c> {
         };
         pairing.cancelled = self.cancelled(&pairing);
         pairing
+    }
+
+    /// Parts calls that stand beside each other and have nothing in common.
+    fn without_unlike_calls(
+        &self,
+        steps: Vec<Step>,
+        left: &[ItemId],
+        right: &[ItemId],
+    ) -> Vec<Step> {
+        let mut out = Vec::with_capacity(steps.len());
+        for step in steps {
+            let unlike = match step {
+                Step::Both(one, other) => {
+                    let items = (
+                        left.get(one).and_then(|id| self.left.item(*id)),
+                        right.get(other).and_then(|id| self.right.item(*id)),
+                    );
+                    matches!(items, (Some(one), Some(other))
+                        if matches!(one.what, What::Call(_)) && one.shape != other.shape
+                            && !likeness::alike((self.left, &self.left.node(one)), (self.right, &self.right.node(other))))
+                    .then_some((one, other))
+                }
+                _ => None,
+            };
+            match unlike {
+                Some((one, other)) => out.extend([Step::Left(one), Step::Right(other)]),
+                None => out.push(step),
+            }
+        }
+        out
     }
 
     /// The turns in which a cancel on one side stands beside one on the other, and those that the agent's end cut off.
@@ -234,6 +287,80 @@ impl<'c> Comparer<'c> {
                     && !pairing.moved.contains_key(index)
             })
             .count()
+    }
+}
+
+fn keys(form: &Canonical<'_>, ids: &[ItemId]) -> Vec<Keys> {
+    ids.iter()
+        .map(|id| {
+            form.item(*id)
+                .map_or([0; 3], |item| [item.full, item.shape, item.kind])
+        })
+        .collect()
+}
+
+/// What each turn is compared by: all of it, then its prompt, then that it is one.
+fn chapters(keys: &[Keys], turns: &[Range<usize>]) -> Vec<Keys> {
+    turns
+        .iter()
+        .enumerate()
+        .map(|(number, turn)| {
+            let keys = keys.get(turn.clone()).unwrap_or(&[]);
+            let mut all = DefaultHasher::new();
+            for [full, ..] in keys {
+                full.hash(&mut all);
+            }
+            let prompt = keys.first().filter(|_| number > 0);
+            let [full, _, kind] = prompt.copied().unwrap_or_default();
+            [all.finish(), full, kind]
+        })
+        .collect()
+}
+
+/// The steps through two turns, or through one that one side alone has.
+fn within(
+    step: Step,
+    (left_keys, lefts): (&[Keys], &[Range<usize>]),
+    (right_keys, rights): (&[Keys], &[Range<usize>]),
+    out: &mut Vec<Step>,
+) {
+    let (left, right) = match step {
+        Step::Both(left, right) => (lefts.get(left), rights.get(right)),
+        Step::Left(left) => (lefts.get(left), None),
+        Step::Right(right) => (None, rights.get(right)),
+    };
+    let empty = 0..0;
+    let (left, right) = (left.unwrap_or(&empty), right.unwrap_or(&empty));
+    let steps = align(
+        left_keys.get(left.clone()).unwrap_or(&[]),
+        right_keys.get(right.clone()).unwrap_or(&[]),
+    );
+    out.extend(steps.into_iter().map(|step| match step {
+        Step::Both(one, other) => Step::Both(left.start + one, right.start + other),
+        Step::Left(one) => Step::Left(left.start + one),
+        Step::Right(other) => Step::Right(right.start + other),
+    }));
+}
+
+impl Canonical<'_> {
+    /// Where the turns of a session's stream are; first what comes before any.
+    fn turns(&self, ids: &[ItemId]) -> Vec<Range<usize>> {
+        let begins = |id: &ItemId| {
+            let request = self.item(*id).and_then(|item| item.request);
+            request
+                .and_then(|request| self.requests.get(request as usize))
+                .is_some_and(|request| request.turn.is_some() && request.item == *id)
+        };
+        let mut turns = Vec::new();
+        let mut start = 0;
+        for (index, id) in ids.iter().enumerate() {
+            if begins(id) {
+                turns.push(start..index);
+                start = index;
+            }
+        }
+        turns.push(start..ids.len());
+        turns
     }
 }
 

@@ -135,7 +135,7 @@ impl Canonical<'_> {
                 format!("{question} {}", self.gist(item))
             }
             What::Line | What::Stderr => format!("{} {}", self.kind_name(item), self.gist(item)),
-            What::NewSession => "session/new".to_owned(),
+            What::NewSession | What::Answered => self.kind_name(item).to_owned(),
             What::Message(_) => {
                 let name = self.kind_name(item);
                 let name = name.strip_prefix("session/update ").unwrap_or(name);
@@ -190,8 +190,12 @@ impl Canonical<'_> {
 
 /// The start of a text in quotation marks.
 fn quoted(text: &str) -> String {
-    let mut short: String = text.chars().take(QUOTED).collect();
-    if short.len() < text.len() {
+    let mut short: String = text
+        .chars()
+        .map(|c| if c == '\n' { '↵' } else { c })
+        .take(QUOTED)
+        .collect();
+    if text.chars().nth(QUOTED).is_some() {
         short.push('…');
     }
     format!("`{short}`")

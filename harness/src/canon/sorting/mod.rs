@@ -59,6 +59,7 @@ pub(super) fn sort<'a>(
         elicitations: HashMap::new(),
         dropped: Vec::new(),
         forced: false,
+        awaited: 0,
     };
     // A text may name the folder of a session that is opened later.
     for event in &recording.events {
@@ -84,6 +85,8 @@ struct Live<'a> {
     text: Option<OpenText<'a>>,
     /// The turns that are open, the latest last.
     turns: Vec<u32>,
+    /// Whether the client knows it, so that state updates may come at any moment.
+    opened: bool,
     /// Whether the turn that is open was cancelled.
     cancelled: bool,
     /// Whether it was cut off, so that its answer may be missing too.
@@ -108,6 +111,8 @@ struct Sorter<'a> {
     /// Items that were merged into others.
     dropped: Vec<ItemId>,
     forced: bool,
+    /// How many sessions were asked for and not given yet.
+    awaited: u32,
 }
 
 impl<'a> Sorter<'a> {
@@ -220,6 +225,7 @@ impl<'a> Sorter<'a> {
         let name = match what {
             What::Call(_) => "tool call",
             What::NewSession => "mark of a session",
+            What::Answered => "mark of an answer",
             What::Step(_) if name.starts_with("session/update") => "tool call state",
             _ => name,
         };

@@ -82,8 +82,10 @@ impl<'a> Sorter<'a> {
             }
             return;
         };
-        if let Some(place) =
-            update.and_then(|update| FLOATING.iter().position(|kind| *kind == update))
+        let opened = self.is_opened(session, from);
+        if let Some(place) = update
+            .and_then(|update| FLOATING.iter().position(|kind| *kind == update))
+            .filter(|_| opened)
         {
             let id = self.push(
                 index,
@@ -131,6 +133,15 @@ impl<'a> Sorter<'a> {
             live.polls.remove(terminal);
         }
         self.append(session, id);
+    }
+
+    /// Whether a session is known to the client: a state update does not float over the answer that opens its session.
+    fn is_opened(&mut self, session: u32, from: Party) -> bool {
+        let awaited = self.awaited > 0;
+        self.live.get_mut(session as usize).is_some_and(|live| {
+            live.opened |= from == Party::Client || !awaited;
+            live.opened
+        })
     }
 
     pub(super) fn name(&mut self, node: &mut Node<'a>, context: Context) {
@@ -230,6 +241,7 @@ impl<'a> Sorter<'a> {
         // Nothing is ever taken out of the connection's stream: the place stays.
         let place = self.form.connection.len().saturating_sub(1);
         entry.new_session = Some((id, place, folder));
+        self.awaited += 1;
         let mark = self.push(index, from, What::NewSession, None, None, kind, &Node::Null);
         // The mark waits outside of all streams until it is known whether a session comes of it.
         if let Some(owner) = self.form.owners.get_mut(index as usize) {

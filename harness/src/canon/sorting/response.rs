@@ -43,9 +43,11 @@ impl<'a> Sorter<'a> {
             }),
         };
         let mut session = entry.and_then(|entry| entry.session);
-        let created = entry
-            .filter(|entry| !again && entry.new_session.is_some())
-            .and_then(|_| self.bind_session(node.at(&["result", "sessionId"])));
+        let asked = entry.filter(|entry| !again && entry.new_session.is_some());
+        if asked.is_some() {
+            self.awaited = self.awaited.saturating_sub(1);
+        }
+        let created = asked.and_then(|_| self.bind_session(node.at(&["result", "sessionId"])));
         if let Some(created) = created {
             session = Some(created);
             self.settle(request, created);
@@ -89,6 +91,13 @@ impl<'a> Sorter<'a> {
             if let Some(call) = self.form.calls.get_mut(call as usize) {
                 call.steps.push(id);
             }
+            // What the agent does next must not come before the answer: it has its place in the session, too.
+            let what = What::Answered;
+            let mark = self.push(index, from, what, Some(session), request, kind, &Node::Null);
+            if let Some(owner) = self.form.owners.get_mut(index as usize) {
+                *owner = id.0;
+            }
+            self.append(session, mark);
             return;
         }
         self.close_text(session);
@@ -127,6 +136,9 @@ impl<'a> Sorter<'a> {
             return;
         };
         entry.session = Some(created);
+        if let Some(live) = self.live.get_mut(created as usize) {
+            live.opened = true;
+        }
         let mark = ItemId(asked.0 + 1);
         if let Some(place) = self.form.connection.get_mut(place) {
             *place = mark;
