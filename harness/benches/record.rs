@@ -12,7 +12,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -201,7 +201,7 @@ fn throughput(way: &Way, count: usize, trace: &Path) -> (f64, Option<u64>) {
 }
 
 /// All that passed must be in the file.
-fn check(trace: &PathBuf, count: usize) {
+fn check(trace: &Path, count: usize) {
     let recorded = BufReader::new(fs::File::open(trace).unwrap())
         .split(b'\n')
         .filter(|line| {
