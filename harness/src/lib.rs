@@ -8,6 +8,7 @@ pub mod check;
 pub mod cli;
 pub mod client;
 pub mod diff;
+pub mod hash;
 pub mod import;
 pub mod model;
 pub mod profile;

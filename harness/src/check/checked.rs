@@ -4,8 +4,10 @@ use std::io::{self, BufRead};
 
 use serde_json::Value;
 
+use super::ahead::{self, Item};
 use crate::rules::{Judge, Judgement, Missing};
 use crate::trace::{Body, Damage, Event, Header, Lines, Party, TraceReader};
+use crate::wire::Reading;
 
 /// How many damaged lines are kept; further ones are only counted.
 pub const KEPT_DAMAGE: usize = 100;
@@ -43,8 +45,9 @@ pub struct Checked {
 ///
 /// # Errors
 /// What reading gave.
-pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
-    let mut judge = Judge::of_recording(reader.header().from_start());
+pub fn check(reader: TraceReader<impl BufRead + Send>) -> io::Result<Checked> {
+    let header = reader.header().clone();
+    let mut judge = Judge::of_recording(header.from_start());
     let mut lines = Lines::default();
     let (mut events, mut damaged) = (0, 0);
     let mut damage: Vec<Damage> = Vec::new();
@@ -53,40 +56,47 @@ pub fn check(mut reader: TraceReader<impl BufRead>) -> io::Result<Checked> {
     let mut stopped = None;
     let mut span = Span::default();
     let mut exited = false;
-    while let Some(next) = reader.next_event()? {
-        match next {
-            Ok(event) => {
-                lines.event(events, reader.line());
-                span.take(&event);
-                if exited && begins(&event) {
-                    judge.begins_anew(true);
-                    exited = false;
-                }
-                exited |= matches!(event.body, Body::Exit(_));
-                ended |= is_end(&event);
-                stopped = stopped.or_else(|| why_stopped(&event));
-                judge.see(&event);
-                events += 1;
-            }
-            Err(_) if reader.is_header() => {
+    ahead::read(reader, |item| match item {
+        Item::Event {
+            line,
+            event,
+            reading,
+        } => {
+            lines.event(events, *line);
+            span.take(event);
+            if exited && begins(event, reading.as_ref()) {
                 judge.begins_anew(true);
                 exited = false;
             }
-            Err(found) => {
-                judge.skipped();
-                damaged += 1;
-                if reader.is_cut() {
-                    cut = Some(found.line);
-                }
-                if damage.len() < KEPT_DAMAGE {
-                    damage.push(found);
-                }
+            exited |= matches!(event.body, Body::Exit(_));
+            ended |= is_end(event);
+            if stopped.is_none() {
+                stopped = why_stopped(event);
+            }
+            judge.see_read(event, reading.as_ref());
+            events += 1;
+        }
+        Item::Header => {
+            judge.begins_anew(true);
+            exited = false;
+        }
+        Item::Damage {
+            damage: found,
+            cut: is_cut,
+        } => {
+            judge.skipped();
+            damaged += 1;
+            if *is_cut {
+                cut = Some(found.line);
+            }
+            if damage.len() < KEPT_DAMAGE {
+                damage.push(found.clone());
             }
         }
-    }
+    })?;
     let (judgement, talk) = judge.finish();
     Ok(Checked {
-        header: reader.header().clone(),
+        header,
         events,
         lines,
         damage,
@@ -109,12 +119,10 @@ fn is_end(event: &Event) -> bool {
 }
 
 /// Whether a client begins a conversation here: after the agent's exit, that is one with another process.
-fn begins(event: &Event) -> bool {
+fn begins(event: &Event, reading: Option<&Reading>) -> bool {
+    let message = reading.and_then(Reading::message);
     event.from == Party::Client
-        && event.body.reading().is_some_and(|reading| {
-            let message = reading.message();
-            message.and_then(|message| message.method()) == Some("initialize")
-        })
+        && message.and_then(|message| message.method()) == Some("initialize")
 }
 
 /// What a recorder says that could not go on.

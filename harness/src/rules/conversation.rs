@@ -1,11 +1,12 @@
 //! The state of a conversation as far as its events tell: the handshake, what is open, sessions and turns.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde_json::Value;
 
 use super::calls::CallStep;
 use super::gap::Gap;
+use crate::hash::{HashMap, HashSet};
 use crate::spec::{Condition, Facts, Truth};
 use crate::wire::Id;
 

@@ -1,11 +1,10 @@
 //! EXT-04 to -07 and EXT-09: what the agent adds to the protocol.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value};
 
 use super::quote::quote;
 use super::{Moment, Out, Payload, Rule};
+use crate::hash::HashSet;
 use crate::spec::{Later, Methods, Schema, Side};
 use crate::wire::Message;
 

@@ -1,12 +1,12 @@
 //! The form of a message: all that its validity depends on. Most messages have the form of one before.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
 use super::Payload;
+use crate::hash::HashSet;
 use crate::spec::Schema;
 
 /// So many valid forms are remembered.
@@ -38,7 +38,9 @@ impl Forms {
 
 /// A number for the form of a payload: names, types and numbers, and those texts that the schema looks at.
 pub(super) fn form(payload: &Payload<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    // Equal forms are one within this process; the numbers mean nothing outside of it.
+    static STATE: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
+    let mut hasher = STATE.build_hasher();
     payload.definition.hash(&mut hasher);
     if let Some(value) = payload.value {
         hash(value, "", &mut hasher);
@@ -98,7 +100,7 @@ fn kind(value: &Value) -> u8 {
 fn is_looked_at(name: &str) -> bool {
     static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| {
         let schema = Schema::v1();
-        let mut names = HashSet::new();
+        let mut names = HashSet::default();
         for (_, content) in schema.definitions() {
             gather(schema, content, &mut names);
         }

@@ -7,6 +7,7 @@ use super::slots::Slots;
 use super::{Conversation, Judgement, Moment, Place, areas, reach};
 use crate::spec::{Catalogue, Truth};
 use crate::trace::{Event, Recording};
+use crate::wire::Reading;
 
 /// Requirements that fail by what was not seen. Where a line of the agent could not be read, that line is the failure, and
 /// what it may have held is not missed as well.
@@ -190,27 +191,31 @@ impl Judge {
 
     /// Judges the next event and gives its number, from 0.
     pub fn see(&mut self, event: &Event) -> u64 {
+        self.see_read(event, event.body.reading().as_ref())
+    }
+
+    /// As [`Judge::see`], where what the line of the wire holds was read before.
+    pub fn see_read(&mut self, event: &Event, reading: Option<&Reading>) -> u64 {
         let index = self.seen;
         self.seen += 1;
-        let reading = event.body.reading();
-        let change = self.talk.observe(index, event, reading.as_ref());
+        let change = self.talk.observe(index, event, reading);
         let violations = OnceCell::new();
         let form = OnceCell::new();
         let moment = Moment {
             index,
             event,
-            reading: reading.as_ref(),
+            reading,
             talk: &self.talk,
             answers: change.answers.as_ref(),
             ended_turn: change.ended_turn.as_ref(),
             answered_before: change.answered_before,
             ended_gap: change.ended_gap.as_ref(),
             call: change.call,
-            update: super::moment::update_of(event, reading.as_ref()),
+            update: super::moment::update_of(event, reading),
             payload: super::moment::payload_of(
                 &self.talk,
                 event.from,
-                reading.as_ref(),
+                reading,
                 change.answers.as_ref(),
             ),
             violations: &violations,

@@ -234,8 +234,10 @@ impl Permission {
             }
             return;
         }
-        let (Some(step), Some(session), Some(id)) = (
-            moment.call,
+        let Some(step) = moment.call else {
+            return;
+        };
+        let (Some(session), Some(id)) = (
             moment.talk.session(update.session),
             update.body.get("toolCallId").and_then(Value::as_str),
         ) else {

@@ -1,11 +1,10 @@
 //! Prompt turns: how they are answered, and what comes within and between them.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::Value;
 
 use super::quote::quote;
 use super::{Conversation, Gap, Moment, Open, Origin, Out, Place, Rule, Session, Turn, Update};
+use crate::hash::{HashMap, HashSet};
 use crate::trace::Body;
 use crate::wire::{Id, Message};
 

@@ -1,12 +1,13 @@
 //! SESSION-01, -02, -09, -11, -12, INTEROP-01 and the updates of INTEROP-08: sessions, their ids and their folders.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::path::{is_absolute, is_within};
 use super::quote::quote;
 use super::{Conversation, Moment, Open, Out, Place, Rule};
+use crate::hash::{HashMap, HashSet};
 use crate::spec::Schema;
 use crate::trace::Body;
 use crate::wire::Id;

@@ -1,12 +1,11 @@
 //! Session updates: their kinds, and the messages that chunks build.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::part;
 use super::quote::quote;
 use super::{Conversation, Moment, Out, Place, Rule, Session, Update};
+use crate::hash::HashMap;
 use crate::spec::{Kind, Later, Schema, Truth};
 use crate::wire::Message;
 
@@ -388,7 +387,7 @@ impl Messages {
         }
         let replay = self.replay.get_or_insert_with(|| Replay {
             load,
-            used: HashMap::new(),
+            used: HashMap::default(),
             turn: 0,
             user: false,
         });

@@ -4,7 +4,6 @@
 //! failed (requirements UPDATE-01, EXT-05), except where a list says that it is of version 2 only
 //! (INIT-05) or needs a capability of the client (UPDATE-02).
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -12,6 +11,7 @@ use thiserror::Error;
 
 use super::condition::{Condition, ConditionError};
 use super::methods::Side;
+use crate::hash::{HashMap, HashSet};
 
 /// Something of v1 that the stable schema does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +79,11 @@ impl Later {
     pub fn parse(text: &str) -> Result<Self, LaterError> {
         let file: File = toml::from_str(text).map_err(Box::new)?;
         let mut later = Self {
-            kinds: HashMap::new(),
-            gates: HashMap::new(),
-            forms: HashMap::new(),
-            members: HashMap::new(),
-            methods: HashMap::new(),
+            kinds: HashMap::default(),
+            gates: HashMap::default(),
+            forms: HashMap::default(),
+            members: HashMap::default(),
+            methods: HashMap::default(),
             v2_methods: file.v2.methods,
             v2_kinds: file.v2.kinds,
         };

@@ -5,10 +5,9 @@
 
 use std::sync::LazyLock;
 
-use indexmap::IndexMap;
-
 use super::condition::Condition;
 use super::schema::Schema;
+use crate::hash::IndexMap;
 
 /// What must hold before a method may be called, in the grammar of [`Condition`]. Methods that are
 /// not listed are baseline. `elicitation/create` also needs the capability of its own mode.
@@ -121,7 +120,7 @@ impl Methods {
 
     /// Collects the methods of a schema by its marks.
     fn of(schema: &Schema) -> Self {
-        let mut methods: IndexMap<String, Method> = IndexMap::new();
+        let mut methods: IndexMap<String, Method> = IndexMap::default();
         for (definition, content) in schema.definitions() {
             let mark = |key| content.get(key).and_then(serde_json::Value::as_str);
             let (Some(name), Some(side)) = (mark("x-method"), mark("x-side")) else {

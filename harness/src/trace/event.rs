@@ -369,6 +369,9 @@ impl Event {
     /// # Errors
     /// A sentence that says what is wrong with the line.
     pub fn from_line(line: &str) -> Result<Self, String> {
+        if let Some(event) = plain_message(line) {
+            return Ok(event);
+        }
         let members: Members =
             serde_json::from_str(line).map_err(|error| format!("no event of a trace: {error}"))?;
         let (at, from, redacted) = (members.at, members.from, members.redacted);
@@ -382,6 +385,33 @@ impl Event {
             redacted,
         })
     }
+}
+
+/// The event of a line that tells of a message and nothing else, in the spelling of [`Event::to_line`]: by far the most.
+fn plain_message(line: &str) -> Option<Event> {
+    let (at, rest) = line.strip_prefix(r#"{"at":"#)?.split_once(',')?;
+    let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+    if !at.bytes().all(is_plain) || !at.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    let (from, rest) = if let Some(rest) = rest.strip_prefix(r#""from":"agent","message":"#) {
+        (Party::Agent, rest)
+    } else {
+        let rest = rest.strip_prefix(r#""from":"client","message":"#)?;
+        (Party::Client, rest)
+    };
+    let text = rest.strip_suffix('}')?;
+    let is_message = text.starts_with('{')
+        && text.ends_with('}')
+        && serde_json::from_str::<&RawValue>(text).is_ok();
+    if !is_message {
+        return None;
+    }
+    let body = Body::Message {
+        text: text.to_owned(),
+        partial: false,
+    };
+    Some(Event::new(serde_json::from_str(at).ok()?, from, body))
 }
 
 impl Members {

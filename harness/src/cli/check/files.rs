@@ -17,7 +17,7 @@ pub(in crate::cli) struct Source {
     /// The file as it was named, `-` for stdin.
     pub(in crate::cli) path: PathBuf,
     /// Its events.
-    pub(in crate::cli) reader: TraceReader<Box<dyn BufRead>>,
+    pub(in crate::cli) reader: TraceReader<Box<dyn BufRead + Send>>,
 }
 
 /// A file that was named, or that is in a folder that was named.
@@ -86,8 +86,8 @@ pub(in crate::cli) fn paths(words: &[PathBuf]) -> Result<Vec<PathBuf>, Vec<Strin
 /// # Errors
 /// A sentence on why it is none.
 pub(in crate::cli) fn open(path: &Path) -> Result<Source, String> {
-    let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
-        Box::new(io::stdin().lock())
+    let input: Box<dyn BufRead + Send> = if path.as_os_str() == "-" {
+        Box::new(BufReader::with_capacity(1 << 16, io::stdin()))
     } else {
         let file = File::open(path)
             .map_err(|error| format!("`{}` could not be opened: {error}", path.display()))?;

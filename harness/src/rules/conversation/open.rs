@@ -1,9 +1,10 @@
 //! A request that waits for its answer.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use serde_json::Value;
 
+use crate::hash::HashMap;
 use crate::trace::Event;
 use crate::wire::{Id, Message};
 

@@ -19,7 +19,6 @@ mod tests;
 mod union;
 mod violation;
 
-use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
 use indexmap::IndexMap;
@@ -27,6 +26,7 @@ use jsonschema::{Registry, Validator};
 use serde_json::{Map, Value, json};
 
 use super::later::{Entry, Later};
+use crate::hash::HashSet;
 pub use extra::Extra;
 pub use violation::Violation;
 

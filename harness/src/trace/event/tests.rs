@@ -13,6 +13,48 @@ fn back(body: Body) -> Body {
 }
 
 #[test]
+fn a_plain_line_is_read_like_any_other() {
+    for (line, at, text) in [
+        (
+            r#"{"at":1.5,"from":"agent","message":{"id":1,"result":"}"}}"#,
+            1.5,
+            r#"{"id":1,"result":"}"}"#,
+        ),
+        (
+            r#"{"at":2,"from":"client","message":{ "a":[] }}"#,
+            2.0,
+            r#"{ "a":[] }"#,
+        ),
+        (r#"{ "at":0.1, "from":"client", "message":{} }"#, 0.1, "{}"),
+        (r#"{"at":1e1,"from":"agent","message":{}}"#, 10.0, "{}"),
+        (r#"{"at":1,"from":"agent","message":{} }"#, 1.0, "{}"),
+    ] {
+        let event = Event::from_line(line).unwrap();
+        assert!((event.at - at).abs() < 1e-9, "{line}");
+        let partial = false;
+        assert_eq!(
+            event.body,
+            Body::Message {
+                text: text.to_owned(),
+                partial
+            },
+            "{line}"
+        );
+    }
+    let probe = Event::from_line(r#"{"at":1,"from":"client","message":{},"probe":"x"}"#).unwrap();
+    assert_eq!(probe.probe.as_deref(), Some("x"));
+    for line in [
+        r#"{"at":1,"from":"agent","message":{"a":}}"#,
+        r#"{"at":1,"from":"agent","message":{}"#,
+        r#"{"at":1,"from":"agent","message":{}}}"#,
+        r#"{"at":.5,"from":"agent","message":{}}"#,
+        r#"{"at":01,"from":"agent","message":{}}"#,
+    ] {
+        assert!(Event::from_line(line).is_err(), "{line}");
+    }
+}
+
+#[test]
 fn a_message_keeps_its_exact_text() {
     let text = r#"{"b" : 0.10,  "a":1e2,"a":"\u0041\/\ud800" }"#;
     let body = Body::of_line(text.as_bytes().to_vec(), false);
