@@ -2,9 +2,9 @@
 //!
 //! Compiled once from the definitions of the schema, so that it cannot drift from them.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
 use serde_json::Value;
 
 use super::node::Node;

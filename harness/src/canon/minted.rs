@@ -1,6 +1,6 @@
 //! Values that were minted while a conversation ran: each is known once, and found again in texts.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::needles::{Edges, Needles};
 use crate::spec::Identifier;
@@ -221,14 +221,6 @@ impl Minted {
     pub(crate) fn series(&self, reference: Reference) -> Option<(&'static str, Scope)> {
         let entry = self.entries.get(reference.index())?;
         Some((entry.kind.word(), entry.scope))
-    }
-
-    /// The values that a text mentions.
-    pub(crate) fn mentioned<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Reference> + 't {
-        self.segments(text).filter_map(|segment| match segment {
-            Segment::Id(reference) => Some(reference),
-            Segment::Text(_) => None,
-        })
     }
 
     /// The text in parts.

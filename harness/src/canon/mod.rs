@@ -22,5 +22,5 @@ pub(crate) use item::{FLOATING, What};
 pub(crate) use minted::Segment;
 pub use minted::{Minted, Reference};
 pub use node::Node;
-pub(crate) use node::same_number;
+pub(crate) use node::{hasher, same_number};
 pub use volatility::{Entry, SidecarError, Unmatched, Volatility};

@@ -1,6 +1,6 @@
 //! Many words looked for in a text at once, in time that does not grow with how many they are.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// So many bytes of a word tell apart where to look.
 const HEAD: usize = 4;
@@ -50,8 +50,8 @@ pub(crate) struct Needles<T> {
 impl<T> Default for Needles<T> {
     fn default() -> Self {
         Self {
-            heads: HashMap::new(),
-            words: HashMap::new(),
+            heads: HashMap::default(),
+            words: HashMap::default(),
             first: [false; 256],
         }
     }

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+
+use foldhash::quality::{FixedState, FoldHasher};
 
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -146,107 +148,119 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The minted values in it, typed and in texts, in the order in which hashing meets them.
-    pub(crate) fn references(&self, minted: &Minted, out: &mut Vec<Reference>) {
-        match self {
-            Self::Id(reference) => out.push(*reference),
-            Self::Text(text) => out.extend(minted.mentioned(text)),
-            Self::List(items) => items.iter().for_each(|item| item.references(minted, out)),
-            Self::Object(members) => {
-                for (_, value) in members {
-                    value.references(minted, out);
-                }
-            }
-            Self::Null | Self::Bool(_) | Self::Number(_) => {}
-        }
-    }
-
     /// Hashes the value. Minted values count by their kind alone.
     pub(crate) fn hashes(&self, minted: &Minted) -> Hashes {
-        let (mut full, mut shape) = (DefaultHasher::new(), DefaultHasher::new());
-        self.hash_into(minted, &mut full, Some(&mut shape));
+        self.weighed(minted, &mut Vec::new())
+    }
+
+    /// Hashes the value, and gives the minted values in it, typed and in texts, in the order in which they are met.
+    pub(crate) fn weighed(&self, minted: &Minted, references: &mut Vec<Reference>) -> Hashes {
+        let mut weighing = Weighing {
+            minted,
+            references,
+            full: hasher(),
+            shape: hasher(),
+        };
+        weighing.value(self, true);
         Hashes {
-            full: full.finish(),
-            shape: shape.finish(),
+            full: weighing.full.finish(),
+            shape: weighing.shape.finish(),
+        }
+    }
+}
+
+/// A hasher whose outcome is the same each time within one run of the program.
+pub(crate) fn hasher() -> FoldHasher {
+    FixedState::with_seed(0xac9).build_hasher()
+}
+
+/// A value while it is hashed.
+struct Weighing<'w> {
+    minted: &'w Minted,
+    references: &'w mut Vec<Reference>,
+    full: FoldHasher,
+    shape: FoldHasher,
+}
+
+impl Weighing<'_> {
+    /// Writes to the hash of everything, and to that of the shape where it counts there.
+    fn both(&mut self, in_shape: bool, write: impl Fn(&mut FoldHasher)) {
+        write(&mut self.full);
+        if in_shape {
+            write(&mut self.shape);
         }
     }
 
-    fn hash_into(
-        &self,
-        minted: &Minted,
-        full: &mut DefaultHasher,
-        mut shape: Option<&mut DefaultHasher>,
-    ) {
-        let mut both = |write: &dyn Fn(&mut DefaultHasher)| {
-            write(full);
-            if let Some(shape) = shape.as_deref_mut() {
-                write(shape);
-            }
-        };
-        match self {
-            Self::Null => both(&|hasher| hasher.write_u8(0)),
-            Self::Bool(value) => both(&|hasher| {
-                hasher.write_u8(1);
-                value.hash(hasher);
+    fn value(&mut self, node: &Node<'_>, in_shape: bool) {
+        match node {
+            Node::Null => self.both(in_shape, |hasher| hasher.write_u8(0)),
+            Node::Bool(value) => self.both(in_shape, |hasher| {
+                hasher.write_u8(1 + 10 * u8::from(*value));
             }),
-            Self::Number(number) => both(&|hasher| {
+            Node::Number(number) => self.both(in_shape, |hasher| {
                 hasher.write_u8(2);
                 hash_number(number, hasher);
             }),
-            Self::Text(text) => both(&|hasher| {
-                hasher.write_u8(3);
-                hash_text(text, minted, hasher);
-            }),
-            Self::Id(reference) => both(&|hasher| {
-                hasher.write_u8(4);
-                hasher.write(minted.word(*reference).as_bytes());
-            }),
-            Self::List(items) => {
-                both(&|hasher| {
+            Node::Text(text) => {
+                self.both(in_shape, |hasher| hasher.write_u8(3));
+                self.text(text, in_shape);
+            }
+            Node::Id(reference) => {
+                self.references.push(*reference);
+                let word = self.minted.word(*reference);
+                self.both(in_shape, |hasher| {
+                    hasher.write_u8(4);
+                    hasher.write(word.as_bytes());
+                });
+            }
+            Node::List(items) => {
+                self.both(in_shape, |hasher| {
                     hasher.write_u8(5);
                     hasher.write_usize(items.len());
                 });
                 for item in items {
-                    item.hash_into(minted, full, shape.as_deref_mut());
+                    self.value(item, in_shape);
                 }
             }
-            Self::Object(members) => {
-                both(&|hasher| {
+            Node::Object(members) => {
+                self.both(in_shape, |hasher| {
                     hasher.write_u8(6);
                     hasher.write_usize(members.len());
                 });
                 for (name, value) in members {
-                    full.write(name.as_bytes());
-                    full.write_u8(0xff);
-                    if let Some(shape) = shape.as_deref_mut() {
-                        shape.write(name.as_bytes());
-                        shape.write_u8(0xff);
-                    }
-                    let counts = !WORDING.contains(&name.as_ref());
-                    let inner = if counts { shape.as_deref_mut() } else { None };
-                    value.hash_into(minted, full, inner);
+                    self.both(in_shape, |hasher| {
+                        hasher.write(name.as_bytes());
+                        hasher.write_u8(0xff);
+                    });
+                    self.value(value, in_shape && !WORDING.contains(&name.as_ref()));
                 }
             }
         }
     }
-}
 
-/// Hashes a text with minted values by their kind alone.
-pub(crate) fn hash_text(text: &str, minted: &Minted, hasher: &mut DefaultHasher) {
-    for segment in minted.segments(text) {
-        match segment {
-            Segment::Text(text) => hasher.write(text.as_bytes()),
-            Segment::Id(reference) => {
-                hasher.write_u8(0xfe);
-                hasher.write(minted.word(reference).as_bytes());
+    fn text(&mut self, text: &str, in_shape: bool) {
+        let minted = self.minted;
+        for segment in minted.segments(text) {
+            match segment {
+                Segment::Text(text) => {
+                    self.both(in_shape, |hasher| hasher.write(text.as_bytes()));
+                }
+                Segment::Id(reference) => {
+                    self.references.push(reference);
+                    let word = minted.word(reference);
+                    self.both(in_shape, |hasher| {
+                        hasher.write_u8(0xfe);
+                        hasher.write(word.as_bytes());
+                    });
+                }
             }
         }
+        self.both(in_shape, |hasher| hasher.write_u8(0xff));
     }
-    hasher.write_u8(0xff);
 }
 
 /// Equal numbers hash alike, however they are spelled.
-fn hash_number(number: &Number, hasher: &mut DefaultHasher) {
+fn hash_number(number: &Number, hasher: &mut FoldHasher) {
     match (number.as_i64(), number.as_u64(), number.as_f64()) {
         (Some(integer), _, _) => integer.hash(hasher),
         (None, Some(integer), _) => integer.hash(hasher),

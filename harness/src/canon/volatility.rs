@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 use thiserror::Error;
 
 use super::node::Node;
@@ -19,6 +20,8 @@ const BUILT_IN_NAME: &str = "harness/spec/acp-v1/volatile.toml";
 #[derive(Clone, Debug, Default)]
 pub struct Volatility {
     entries: Vec<Entry>,
+    /// The patterns that are looked for in every string, as one: most strings hold none of them.
+    anywhere: OnceLock<Option<RegexSet>>,
 }
 
 /// One selector.
@@ -91,7 +94,10 @@ impl Volatility {
         let entries = parse(&source)
             .and_then(|tree| Ok(read(&source, &tree, false)?.0))
             .expect("the table that is built in can be read");
-        Self { entries }
+        Self {
+            entries,
+            ..Self::default()
+        }
     }
 
     /// The same with the entries of the sidecar of a trace: `NAME.volatile.toml` beside `NAME.jsonl`. Where there is no such
@@ -117,6 +123,7 @@ impl Volatility {
     pub fn with_entries(mut self, source: &Source) -> Result<Self, Problem> {
         let tree = parse(source)?;
         let (entries, off) = read(source, &tree, true)?;
+        self.anywhere = OnceLock::new();
         for field in &off {
             let name = field.filled()?;
             let before = self.entries.len();
@@ -206,6 +213,15 @@ pub(crate) struct About {
 }
 
 impl Volatility {
+    /// Whether a text may hold what an entry for every string looks for.
+    fn may_hold(&self, text: &str) -> bool {
+        let set = self.anywhere.get_or_init(|| {
+            let patterns = self.entries.iter().filter(|entry| entry.at == [Step::Any]);
+            RegexSet::new(patterns.filter_map(|entry| Some(entry.pattern.as_ref()?.as_str()))).ok()
+        });
+        set.as_ref().is_none_or(|set| set.is_match(text))
+    }
+
     /// The entries about messages of this kind.
     pub(crate) fn about(&self, message: &str, from: Party) -> About {
         let mut about = About::default();
@@ -237,6 +253,9 @@ impl Volatility {
     fn everywhere(&self, about: &About, node: &mut Node<'_>, hit: &mut impl FnMut(usize)) {
         match node {
             Node::Text(text) => {
+                if !self.may_hold(text) {
+                    return;
+                }
                 for index in &about.everywhere {
                     if let Some(entry) = self.entries.get(*index)
                         && in_text(entry, text)

@@ -1,11 +1,11 @@
 //! Two values member by member.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 
 use super::align::{Keys, Step, align};
 use super::binding::Binding;
 use super::difference::Change;
-use crate::canon::{Canonical, Node, same_number};
+use crate::canon::{Canonical, Node, hasher, same_number};
 
 /// Members by which the elements of a list are told apart.
 const NAMES: [&str; 9] = [
@@ -224,7 +224,7 @@ impl Canonical<'_> {
     /// What a value is compared by; its kind is its name.
     fn keys_of(&self, node: &Node<'_>, name: Option<&str>) -> Keys {
         let hashes = node.hashes(&self.minted);
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = hasher();
         (std::mem::discriminant(node), name).hash(&mut hasher);
         [hashes.full, hashes.shape, hasher.finish()]
     }

@@ -1,13 +1,13 @@
 //! Two streams side by side: what belongs together, what moved, what a cancel excuses.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 use std::ops::Range;
 
 use super::align::{Keys, Step, align};
 use super::compare::Comparer;
 use super::likeness;
-use crate::canon::{Canonical, Item, ItemId, What};
+use crate::canon::{Canonical, Item, ItemId, What, hasher};
 
 /// Two streams and how they stand side by side.
 pub(super) struct Pairing<'c> {
@@ -306,7 +306,7 @@ fn chapters(keys: &[Keys], turns: &[Range<usize>]) -> Vec<Keys> {
         .enumerate()
         .map(|(number, turn)| {
             let keys = keys.get(turn.clone()).unwrap_or(&[]);
-            let mut all = DefaultHasher::new();
+            let mut all = hasher();
             for [full, ..] in keys {
                 full.hash(&mut all);
             }

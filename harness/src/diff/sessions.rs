@@ -1,9 +1,9 @@
 //! Which session of one trace is which of the other.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 
-use crate::canon::{Canonical, Session};
+use crate::canon::{Canonical, Session, hasher};
 
 /// Pairs of sessions by number, in the order of the left trace and then of the right; one that has no like stands alone.
 ///
@@ -54,7 +54,7 @@ pub(super) fn matched(
 
 /// All of a session.
 fn whole(form: &Canonical<'_>, session: &Session) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = hasher();
     for stream in std::iter::once(&session.items).chain(&session.floating) {
         stream.len().hash(&mut hasher);
         for item in stream.iter().filter_map(|id| form.item(*id)) {
@@ -66,7 +66,7 @@ fn whole(form: &Canonical<'_>, session: &Session) -> u64 {
 
 /// How a session begins: whether it was created here, and its first request after that.
 fn opening(form: &Canonical<'_>, session: &Session) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = hasher();
     for item in session.items.iter().take(3).filter_map(|id| form.item(*id)) {
         item.full.hash(&mut hasher);
     }

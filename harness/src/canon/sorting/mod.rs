@@ -9,18 +9,18 @@ mod tool;
 mod turn;
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 
 use self::envelope::Envelope;
 use self::terminal::Poll;
-use self::text::OpenText;
+use self::text::{OpenText, Template};
 use self::tool::weigh_call;
 use super::call::State;
 use super::canonical::{Canonical, Ending, Scrutiny, line_node, parse};
 use super::folders::Folders;
 use super::item::{Item, ItemId, Session, What};
 use super::minted::{Minted, Reference, Scope};
-use super::node::Node;
+use super::node::{Node, hasher};
 use super::prepare::{self, Context, MessageKind};
 use super::volatility::Volatility;
 use crate::spec::Identifier;
@@ -59,6 +59,7 @@ pub(super) fn sort<'a>(
         elicitations: HashMap::new(),
         dropped: Vec::new(),
         forced: false,
+        templates: VecDeque::new(),
         awaited: 0,
     };
     // A text may name the folder of a session that is opened later.
@@ -111,6 +112,8 @@ struct Sorter<'a> {
     /// Items that were merged into others.
     dropped: Vec<ItemId>,
     forced: bool,
+    /// What the last chunks looked like around their texts.
+    templates: VecDeque<Template<'a>>,
     /// How many sessions were asked for and not given yet.
     awaited: u32,
 }
@@ -118,6 +121,7 @@ struct Sorter<'a> {
 impl<'a> Sorter<'a> {
     pub(super) fn event(&mut self, index: u32, from: Party, body: &'a Body, scrutiny: Scrutiny) {
         match body {
+            Body::Message { text, .. } if from == Party::Agent && self.goes_on(index, text) => {}
             Body::Message { text, .. } => match parse(text) {
                 Some(node) => self.message(index, from, node, text),
                 None => self.line(index, from, text.as_bytes()),
@@ -216,7 +220,7 @@ impl<'a> Sorter<'a> {
         node: &Node<'_>,
     ) -> ItemId {
         let id = ItemId(u32::try_from(self.form.items.len()).unwrap_or(u32::MAX));
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = hasher();
         let name = self
             .form
             .kinds
@@ -261,9 +265,8 @@ impl<'a> Sorter<'a> {
 
     /// Sets hashes and minted values of an item from its value.
     pub(super) fn weigh(&mut self, id: ItemId, node: &Node<'_>) {
-        let hashes = node.hashes(&self.form.minted);
         let start = self.form.references.len();
-        node.references(&self.form.minted, &mut self.form.references);
+        let hashes = node.weighed(&self.form.minted, &mut self.form.references);
         let count = self.form.references.len() - start;
         if let Some(item) = self.form.items.get_mut(id.index()) {
             item.full = mix(item.kind, hashes.full);
@@ -324,7 +327,7 @@ impl<'a> Sorter<'a> {
         if envelope.is_response {
             self.response(index, from, node, &envelope);
         } else if let Some(method) = &envelope.method {
-            self.call(index, from, node, method, &envelope);
+            self.call(index, from, node, method, &envelope, text);
         }
     }
 
@@ -357,7 +360,7 @@ impl<'a> Sorter<'a> {
 }
 
 pub(super) fn mix(kind: u64, value: u64) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = hasher();
     (kind, value).hash(&mut hasher);
     hasher.finish()
 }

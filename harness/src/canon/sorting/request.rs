@@ -1,5 +1,7 @@
 //! Requests and notifications: what they are about, and where they belong.
 
+use std::borrow::Cow;
+
 use super::Sorter;
 use super::envelope::{Envelope, key};
 use crate::canon::item::{CHUNKS, FLOATING, ItemId, Request, What};
@@ -16,6 +18,7 @@ impl<'a> Sorter<'a> {
         mut node: Node<'a>,
         method: &str,
         envelope: &Envelope,
+        raw: &'a str,
     ) {
         let update = envelope.update.as_deref();
         let name = update.map_or_else(|| method.to_owned(), |update| format!("{method} {update}"));
@@ -62,6 +65,11 @@ impl<'a> Sorter<'a> {
         {
             self.name(&mut node, context);
             self.chunk(index, from, session, kind, node, &text);
+            if let Cow::Borrowed(text) = text
+                && from == Party::Agent
+            {
+                self.learn_template(session, raw, text);
+            }
             return;
         }
         self.name(&mut node, context);

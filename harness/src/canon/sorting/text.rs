@@ -18,7 +18,86 @@ pub(super) struct OpenText<'a> {
     pub(super) text: String,
 }
 
+/// So many templates are kept: as many sessions may speak at once without slowing down.
+const TEMPLATES: usize = 8;
+
+/// What a chunk looks like around its text. Another message that is equal around a text is another chunk of the same kind.
+#[derive(Debug)]
+pub(super) struct Template<'a> {
+    before: &'a str,
+    after: &'a str,
+    session: u32,
+    /// As in the open text.
+    kind: u32,
+    rest: u64,
+    message: Option<Reference>,
+}
+
 impl<'a> Sorter<'a> {
+    /// Takes a chunk that looks like one before it and goes on in the text that is open; most events of a long trace are such.
+    pub(super) fn goes_on(&mut self, index: u32, raw: &'a str) -> bool {
+        for template in &self.templates {
+            let Some(middle) = raw
+                .strip_prefix(template.before)
+                .and_then(|rest| rest.strip_suffix(template.after))
+            else {
+                continue;
+            };
+            let Ok(Node::Text(text)) = Node::parse(middle) else {
+                return false;
+            };
+            let live = self.live.get_mut(template.session as usize);
+            let Some(open) = live.and_then(|live| live.text.as_mut()).filter(|open| {
+                (open.kind, open.rest, open.message)
+                    == (template.kind, template.rest, template.message)
+            }) else {
+                return false;
+            };
+            open.text.push_str(&text);
+            if let Some(owner) = self.form.owners.get_mut(index as usize) {
+                *owner = open.item.0;
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Keeps what the chunk that was just taken looks like. `text` is a part of `raw`.
+    pub(super) fn learn_template(&mut self, session: u32, raw: &'a str, text: &'a str) {
+        let start = (text.as_ptr() as usize).wrapping_sub(raw.as_ptr() as usize);
+        let around = start.checked_sub(1).and_then(|quote| {
+            let before = raw.get(..quote)?;
+            let after = raw.get(start.checked_add(text.len())?.checked_add(1)?..)?;
+            Some((before, after))
+        });
+        let (Some((before, after)), Some(open)) = (
+            around,
+            self.live
+                .get(session as usize)
+                .and_then(|live| live.text.as_ref()),
+        ) else {
+            return;
+        };
+        let known = self
+            .templates
+            .iter()
+            .any(|template| (template.before, template.after) == (before, after));
+        if known {
+            return;
+        }
+        if self.templates.len() == TEMPLATES {
+            self.templates.pop_front();
+        }
+        self.templates.push_back(Template {
+            before,
+            after,
+            session,
+            kind: open.kind,
+            rest: open.rest,
+            message: open.message,
+        });
+    }
+
     pub(super) fn chunk(
         &mut self,
         index: u32,

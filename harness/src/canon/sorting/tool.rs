@@ -1,12 +1,12 @@
 //! Tool calls: their states, and the questions about them.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 
 use super::{Sorter, mix};
 use crate::canon::call::{self, State};
 use crate::canon::item::{Call, Item, What};
 use crate::canon::minted::Reference;
-use crate::canon::node::Node;
+use crate::canon::node::{Node, hasher};
 use crate::trace::Party;
 impl<'a> Sorter<'a> {
     /// The tool call that a message is about, and whether it is an update.
@@ -166,7 +166,7 @@ impl<'a> Sorter<'a> {
 
 /// A call counts by all its steps.
 pub(super) fn weigh_call(items: &mut [Item], call: &Call) {
-    let (mut full, mut shape) = (DefaultHasher::new(), DefaultHasher::new());
+    let (mut full, mut shape) = (hasher(), hasher());
     for (index, step) in call.steps.iter().enumerate() {
         if let Some(step) = items.get(step.index()) {
             step.full.hash(&mut full);
