@@ -170,7 +170,7 @@ impl<'a> Node<'a> {
 }
 
 /// A hasher whose outcome is the same each time within one run of the program.
-pub(crate) fn hasher() -> FoldHasher {
+pub(crate) fn hasher() -> FoldHasher<'static> {
     FixedState::with_seed(0xac9).build_hasher()
 }
 
@@ -178,8 +178,8 @@ pub(crate) fn hasher() -> FoldHasher {
 struct Weighing<'w> {
     minted: &'w Minted,
     references: &'w mut Vec<Reference>,
-    full: FoldHasher,
-    shape: FoldHasher,
+    full: FoldHasher<'static>,
+    shape: FoldHasher<'static>,
 }
 
 impl Weighing<'_> {

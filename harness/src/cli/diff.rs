@@ -7,13 +7,12 @@ use clap::Args;
 
 use super::Exit;
 use super::output::{error, print, say};
-use super::redaction::options;
+use super::redaction::redact;
 use super::reports::{Output, REPORT_FAULT};
 use super::value::{self, Color, Target};
 use crate::canon::{Scrutiny, Volatility};
 use crate::check::check;
 use crate::diff::{Class, Comparison, diff_looking_at};
-use crate::redact::Redactor;
 use crate::report::{self, AgentIdentity, Run, Showing, plain};
 use crate::scenario::Status;
 use crate::trace::Recording;
@@ -154,19 +153,6 @@ fn read(arguments: &DiffArguments) -> Result<(Recording, Recording, Volatility),
             .flatten()
             .collect()),
     }
-}
-
-/// Redacts a recording as `harness redact` does.
-fn redact(recording: &mut Recording) -> Result<(), String> {
-    let mut redactor = Redactor::new(options(Vec::new())).map_err(|error| error.to_string())?;
-    redactor.header(&mut recording.header);
-    let mut redacted = Vec::with_capacity(recording.events.len());
-    for event in recording.events.drain(..) {
-        redactor.push(event, &mut redacted);
-    }
-    redactor.finish(&mut redacted);
-    recording.events = redacted;
-    Ok(())
 }
 
 /// Says what stands in the way of trusting the outcome.

@@ -7,7 +7,9 @@ use clap::Args;
 
 use super::Exit;
 use super::output::{error, say};
+use super::redaction::redact;
 use super::replay::sources;
+use super::reports::REPORT_FAULT;
 use super::value::Color;
 use crate::diff::Class;
 use crate::replay::{self, Live, compared};
@@ -91,9 +93,17 @@ pub(super) fn main(arguments: &PlayArguments) -> Exit {
     for note in &performed.notes {
         tell(note);
     }
+    // What was replaced in the recording is replaced in what the client sent, before the two are compared.
+    let mut sent = performed.live.clone();
+    if source.recording.header.redacted
+        && let Err(why) = redact(&mut sent)
+    {
+        error(format_args!("{why}; {REPORT_FAULT}"));
+        return Exit::Fault;
+    }
     let live = Live {
         plan: &performed.plan,
-        trace: &performed.live,
+        trace: &sent,
         put_in: &[],
         incidents: &performed.incidents,
     };

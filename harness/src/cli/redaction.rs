@@ -6,7 +6,8 @@ use std::fs;
 use clap::Args;
 use regex::bytes::Regex;
 
-use crate::redact::{Options, is_secret_name};
+use crate::redact::{Options, Redactor, is_secret_name};
+use crate::trace::{Event, Recording};
 
 /// Flags of the commands that write recordings.
 #[derive(Clone, Debug, Args)]
@@ -59,4 +60,34 @@ pub(super) fn options(patterns: Vec<Regex>) -> Options {
 /// A regular expression.
 pub(super) fn pattern(text: &str) -> Result<Regex, String> {
     Regex::new(text).map_err(|error| error.to_string())
+}
+
+/// Redacts a recording as `harness redact` does. Placeholders that are in it stay.
+///
+/// # Errors
+/// A sentence on why that cannot be done.
+pub(super) fn redact(recording: &mut Recording) -> Result<(), String> {
+    let mut redactor = Redactor::new(options(Vec::new())).map_err(|error| error.to_string())?;
+    redactor.note(highest_placeholder(&recording.events));
+    redactor.header(&mut recording.header);
+    let mut redacted = Vec::with_capacity(recording.events.len());
+    for event in recording.events.drain(..) {
+        redactor.push(event, &mut redacted);
+    }
+    redactor.finish(&mut redacted);
+    recording.events = redacted;
+    Ok(())
+}
+
+/// The highest number of a placeholder in these events; 0 without any.
+fn highest_placeholder(events: &[Event]) -> u64 {
+    let mut highest = 0;
+    for event in events {
+        let line = event.to_line();
+        for rest in line.split("{secret-").skip(1) {
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            highest = highest.max(digits.parse().unwrap_or(0));
+        }
+    }
+    highest
 }

@@ -59,14 +59,26 @@ fn one(
         .and_then(|finding| finding.place.as_ref())
         .map(|place| place.event);
     let item = event.and_then(|event| form.owner(event));
-    let at_event = found.iter_mut().find(|found| {
-        let (own, number) = if on_left {
-            (found.left, found.difference.left_event)
-        } else {
-            (found.right, found.difference.right_event)
-        };
-        event.is_some() && (number == event || (item.is_some() && own == item))
-    });
+    // Of several differences in one message, the one at the member that the finding points to.
+    let member = finding
+        .and_then(|finding| Some(finding.place.as_ref()?.path.as_str()))
+        .and_then(|path| path.rsplit('/').find(|step| step.parse::<usize>().is_err()));
+    let at_event = found
+        .iter_mut()
+        .filter(|found| {
+            let (own, number) = if on_left {
+                (found.left, found.difference.left_event)
+            } else {
+                (found.right, found.difference.right_event)
+            };
+            event.is_some() && (number == event || (item.is_some() && own == item))
+        })
+        .enumerate()
+        .min_by_key(|(number, found)| {
+            let at_member = found.difference.place.rsplit(" · ").next() == member;
+            (!at_member, *number)
+        })
+        .map(|(_, found)| found);
     let class = if on_left {
         Class::Behaviour
     } else {

@@ -49,8 +49,7 @@ impl Place {
         let named = |folder: &Path| folder.join(format!("{agent}-{time}-{}.jsonl", process::id()));
         let path = match self {
             Self::File(path) => path.clone(),
-            Self::Folder(folder) => named(folder),
-            Self::Own(folder) => {
+            Self::Folder(folder) | Self::Own(folder) => {
                 fs::create_dir_all(folder).map_err(|error| (folder.clone(), error))?;
                 named(folder)
             }

@@ -46,7 +46,67 @@ pub(super) fn says_the_same(ask: &Ask, live: &LiveAsk) -> bool {
     WANTED
         .iter()
         .filter(|(method, _)| *method == ask.method)
-        .all(|(_, member)| wanted(&ask.params, member) == wanted(&live.params, member))
+        .all(|(_, member)| holds(&wanted(&ask.params, member), &wanted(&live.params, member)))
+}
+
+/// Whether a live value is the recorded one. A placeholder in the recording stands for any text.
+fn holds(recorded: &Value, live: &Value) -> bool {
+    match (recorded, live) {
+        (Value::String(recorded), Value::String(live)) => is_text_of(recorded, live),
+        (Value::Array(recorded), Value::Array(live)) => {
+            recorded.len() == live.len()
+                && recorded
+                    .iter()
+                    .zip(live)
+                    .all(|(one, other)| holds(one, other))
+        }
+        (Value::Object(recorded), Value::Object(live)) => {
+            let same = |(name, value): (&String, &Value)| {
+                live.get(name).is_some_and(|live| holds(value, live))
+            };
+            recorded.len() == live.len() && recorded.iter().all(same)
+        }
+        _ => recorded == live,
+    }
+}
+
+/// Whether a live text is the recorded one, where `{secret-N}` and `{home}` stand for any text.
+fn is_text_of(recorded: &str, live: &str) -> bool {
+    let mut parts = literal_parts(recorded).into_iter();
+    let Some(mut rest) = parts.next().and_then(|first| live.strip_prefix(first)) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some((_, behind)) = rest.split_once(part) else {
+            return false;
+        };
+        rest = behind;
+    }
+    rest.ends_with(last)
+}
+
+/// What stands before, between and behind the placeholders of a text.
+fn literal_parts(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (at, _) in text.match_indices('{') {
+        let Some(behind) = text.get(at..).filter(|_| at >= from) else {
+            continue;
+        };
+        let name = behind.split('}').next().unwrap_or_default();
+        let number = name.strip_prefix("{secret-");
+        let is_secret =
+            number.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()));
+        if (is_secret || name == "{home") && name.len() < behind.len() {
+            parts.push(text.get(from..at).unwrap_or_default());
+            from = at + name.len() + 1;
+        }
+    }
+    parts.push(text.get(from..).unwrap_or_default());
+    parts
 }
 
 /// A live request, in the terms of the recording.
@@ -208,6 +268,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_placeholder_in_the_recording_stands_for_any_text() {
+        assert!(is_text_of(
+            "my key is {secret-1}, in {home}/x",
+            "my key is abc, in /home/a/x"
+        ));
+        assert!(is_text_of("{secret-12}", "anything"));
+        assert!(is_text_of(
+            "no placeholder {secret-} {x",
+            "no placeholder {secret-} {x"
+        ));
+        assert!(!is_text_of("my key is {secret-1}!", "my key is abc"));
+        assert!(!is_text_of("{secret-1} and then", "abc"));
+        assert!(!is_text_of("a{home}a", "a"));
+        assert!(!is_text_of("plain", "plain and more"));
+    }
 
     fn permission(call: Value) -> LiveAsk {
         LiveAsk {

@@ -3,12 +3,11 @@
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use super::super::redaction::options;
+use super::super::redaction::redact;
 use super::play::Replay;
 use super::sources::Source;
-use crate::redact::Redactor;
 use crate::replay::accepted;
-use crate::trace::{Event, Recording, TraceWriter};
+use crate::trace::{Recording, TraceWriter};
 
 /// Writes a replay into its recording, through the redaction if the recording went through it.
 ///
@@ -21,44 +20,17 @@ pub(super) fn accept(source: &Source, replay: &Replay) -> Result<(), String> {
             "`{path}` is left as it is: the conversation did not come to its end"
         ));
     }
-    let live = accepted(
+    let mut live = accepted(
         &source.recording,
         &replay.live,
         &replay.folders,
         &replay.put_in,
     );
-    let live = if source.recording.header.redacted {
-        redacted(live)?
-    } else {
-        live
-    };
+    if source.recording.header.redacted {
+        redact(&mut live)?;
+    }
     write(&source.path, &live)
         .map_err(|error| format!("`{path}` could not be written and is left as it is: {error}"))
-}
-
-fn redacted(mut live: Recording) -> Result<Recording, String> {
-    let mut redactor = Redactor::new(options(Vec::new())).map_err(|error| error.to_string())?;
-    redactor.note(placeholders(&live.events));
-    redactor.header(&mut live.header);
-    let mut events = Vec::with_capacity(live.events.len());
-    for event in live.events {
-        redactor.push(event, &mut events);
-    }
-    redactor.finish(&mut events);
-    Ok(Recording { events, ..live })
-}
-
-/// The highest number of a placeholder that the client of the recording sends.
-fn placeholders(events: &[Event]) -> u64 {
-    let mut highest = 0;
-    for event in events {
-        let line = event.to_line();
-        for rest in line.split("{secret-").skip(1) {
-            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            highest = highest.max(digits.parse().unwrap_or(0));
-        }
-    }
-    highest
 }
 
 /// Writes beside the file and then moves into its place, so that it is never half written.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::super::redaction::redact;
 use super::super::run::arrival::Arrival;
 use super::sources::Source;
 use crate::agent;
@@ -142,9 +143,17 @@ fn taken(
     played: &mut Played,
     first: bool,
 ) -> (Replay, Vec<Difference>) {
+    let mut fault = replayed.fault;
+    // What was replaced in the recording is replaced in what the agent sent, before the two are compared.
+    let mut compared_with = replayed.live.clone();
+    if source.recording.header.redacted
+        && let Err(why) = redact(&mut compared_with)
+    {
+        fault.get_or_insert(why);
+    }
     let live = Live {
         plan: &replayed.plan,
-        trace: &replayed.live,
+        trace: &compared_with,
         put_in: &replayed.put_in,
         incidents: &replayed.incidents,
     };
@@ -200,7 +209,7 @@ fn taken(
         handshake: replayed.talk.handshake.map(|handshake| handshake.result),
         no_agent,
         login: login(&replayed.live),
-        fault: replayed.fault,
+        fault,
         whole,
         live: replayed.live,
         folders: replayed.folders,
