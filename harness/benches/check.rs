@@ -16,8 +16,8 @@ use acp_harness::trace::TraceReader;
 const EVENTS: u64 = 1_000_000;
 /// Events a second, at least.
 const SPEED: f64 = 200_000.0;
-/// Megabytes, at most, however long the recording is.
-const MEMORY: f64 = 100.0;
+/// Megabytes, at most, however long the recording is: most of it is for each of 100,000 sessions.
+const MEMORY: f64 = 200.0;
 
 /// A kind of recording, and what writes it.
 const KINDS: [(&str, fn(&mut Script)); 5] = [
