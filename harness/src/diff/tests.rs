@@ -428,3 +428,113 @@ fn a_session_that_is_missing_is_one_difference() {
     assert_eq!(places(&other), ["behaviour vanished session-2"]);
     assert_eq!(other[0].class, Class::Behaviour);
 }
+
+#[test]
+fn what_comes_before_the_answer_that_it_must_wait_for_is_found() {
+    let question = demand(
+        7,
+        "session/request_permission",
+        json!({"sessionId":"s","toolCall":{"toolCallId":"c"},
+        "options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}),
+    );
+    let answer = reply(
+        '>',
+        7,
+        json!({"outcome":{"outcome":"selected","optionId":"y"}}),
+    );
+    let act = demand(
+        8,
+        "terminal/create",
+        json!({"sessionId":"s","command":"rm"}),
+    );
+    let done = reply('>', 8, json!({"terminalId":"t"}));
+    let start = call("c", "run");
+    let waits = [
+        start.clone(),
+        question.clone(),
+        answer.clone(),
+        act.clone(),
+        done.clone(),
+    ];
+    let acts_first = [start, question, act, done, answer];
+    let other = found(&turn(&waits, "end_turn"), &turn(&acts_first, "end_turn"));
+    assert!(
+        other.iter().any(|it| it.change == Change::Moved),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn a_state_update_does_not_float_over_the_opening_of_its_session() {
+    let mode = update(json!({"sessionUpdate":"current_mode_update","currentModeId":"a"}));
+    let new = ask(1, "session/new", json!({"cwd":"/w","mcpServers":[]}));
+    let opened = reply('<', 1, json!({"sessionId":"s"}));
+    let left = trace(&[new.clone(), opened.clone(), mode.clone()]);
+    let right = trace(&[new, mode, opened]);
+    assert!(!found(&left, &right).is_empty());
+}
+
+#[test]
+fn calls_that_have_nothing_in_common_are_two_calls() {
+    let with = |title: &str, kind: &str, path: &str| {
+        turn(
+            &[update(
+                json!({"sessionUpdate":"tool_call","toolCallId":"c","title":title,"kind":kind,"rawInput":{"path":path}}),
+            )],
+            "end_turn",
+        )
+    };
+    let left = with("Read README.md", "read", "README.md");
+    let changes = |right: &Recording| -> Vec<Change> {
+        found(&left, right).iter().map(|it| it.change).collect()
+    };
+    assert_eq!(
+        changes(&with("Write list.txt", "edit", "list.txt")),
+        [Change::Vanished, Change::Appeared]
+    );
+    assert_eq!(
+        changes(&with("Read main.rs", "read", "main.rs")),
+        [Change::Changed, Change::Changed]
+    );
+}
+
+#[test]
+fn things_of_one_turn_are_not_taken_for_those_of_another() {
+    let talk = |texts: &[&[&str]]| {
+        let mut lines = vec![
+            ask(1, "session/new", json!({"cwd":"/w","mcpServers":[]})),
+            reply('<', 1, json!({"sessionId":"s"})),
+        ];
+        for (number, turn) in (2u64..).zip(texts) {
+            lines.push(ask(
+                number,
+                "session/prompt",
+                json!({"sessionId":"s","prompt":[{"type":"text","text":format!("turn {number}")}]}),
+            ));
+            for text in *turn {
+                lines.push(say(text));
+                lines.push(update(json!({"sessionUpdate":"plan","entries":[]})));
+            }
+            lines.push(reply('<', number, json!({"stopReason":"end_turn"})));
+        }
+        trace(&lines)
+    };
+    let other = found(&talk(&[&["a"], &["b"]]), &talk(&[&["b", "c"], &["d"]]));
+    assert!(
+        other
+            .iter()
+            .all(|it| !it.message.contains("another request")),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn the_folder_of_an_agent_whose_sessions_were_opened_before_the_recording_is_theirs() {
+    let cut = |cwd: &str| {
+        let mut recording = trace(&[say(&format!("see {cwd}/a"))]);
+        recording.header.cwd = Some(cwd.to_owned());
+        recording.header.start = Some(false);
+        recording
+    };
+    same(&cut("/srv/one"), &cut("/srv/two/three"));
+}
