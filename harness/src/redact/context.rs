@@ -31,6 +31,9 @@ pub(super) const SIGNS: &[(&str, Sign)] = &[
     ("pwd", Sign::Name),
     ("_auth", Sign::Name),
     ("\"auth", Sign::Name),
+    ("\"bearer", Sign::Name),
+    ("\"jwt", Sign::Name),
+    ("\"otp", Sign::Name),
     ("sig=", Sign::Name),
     ("signature=", Sign::Name),
     ("cookie", Sign::Name),
@@ -108,7 +111,9 @@ impl Sign {
             }
             Self::Address => address(runs, start, end, mode),
             Self::User => user(runs, start, end, mode),
-            Self::Word => of(Body::Credential, quote(text, end).0).find(runs, |value| value.len() >= 4),
+            Self::Word => {
+                of(Body::Credential, quote(text, end).0).find(runs, |value| value.len() >= 4)
+            }
             Self::KeyBlock => key_block(runs, start, end, mode),
             Self::KeyLines => key_lines(runs, start, end, mode),
         }
@@ -141,6 +146,11 @@ impl Value {
             return self.undecided();
         }
         if !is_in_quotes(self.body) {
+            // `${NAME}`, `<name>` and `call(x)` are told with their brackets.
+            let start = own.get(..START).unwrap_or(own);
+            if is_no_secret(start) || !accept(start) {
+                return Outcome::Nothing;
+            }
             own = without_end(own);
         }
         self.outcome(own, accept)
@@ -277,16 +287,18 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
         Some([b'=' | b':', ..]) => 1,
         // `<password>…</password>`
         Some([b'>', ..]) if text.get(left.wrapping_sub(1)) == Some(&b'<') => {
-            return value(Body::Element, at + 1).find(runs, |value| value.len() >= least && looks(value));
+            return value(Body::Element, at + 1)
+                .find(runs, |value| value.len() >= least && looks(value));
         }
         // `--api-key …`, `set -gx NAME …`, `login … password …`
         Some(_) if space_before > 0 && (flag || is_set(text, left)) => {
             let (at, mark) = quote(text, at);
             let certain = mark.is_some();
             return match mark {
-                Some((mark, slashes)) => value(in_quotes(mark), at).find_in_quotes(runs, slashes, |value| {
-                    value.len() >= least && looks(value)
-                }),
+                Some((mark, slashes)) => {
+                    value(in_quotes(mark), at)
+                        .find_in_quotes(runs, slashes, |value| value.len() >= least && looks(value))
+                }
                 None => value(Body::Shell, at).find(runs, |value| {
                     !value.starts_with(b"-")
                         && (certain || is_password(value))
@@ -314,7 +326,8 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
         return open;
     }
     let lower = name.to_ascii_lowercase();
-    if colon && (lower.ends_with(b"cookie") || lower.ends_with(b"cookies")) && value_quote.is_none() {
+    if colon && (lower.ends_with(b"cookie") || lower.ends_with(b"cookies")) && value_quote.is_none()
+    {
         return value(Body::Line, at).find(runs, |value| value.contains(&b'='));
     }
     match value_quote {
@@ -353,9 +366,18 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
 
 /// What a value without quotes ends at, as told by what stands before its name; and whether that is a program's list.
 fn surroundings(text: &[u8], name: usize) -> (Body, bool) {
-    let before = text.get(name.saturating_sub(REACH)..name).unwrap_or_default();
-    let spaces = before.iter().rev().take_while(|byte| **byte == b' ').count();
-    let last = before.len().checked_sub(spaces + 1).and_then(|at| before.get(at));
+    let before = text
+        .get(name.saturating_sub(REACH)..name)
+        .unwrap_or_default();
+    let spaces = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b' ')
+        .count();
+    let last = before
+        .len()
+        .checked_sub(spaces + 1)
+        .and_then(|at| before.get(at));
     match (before.last(), last) {
         (Some(b'?' | b'&'), _) => (Body::Query, false),
         (Some(b'"'), _) => (Body::Double, false),
@@ -393,7 +415,9 @@ fn beside(text: &[u8], from: usize, quoted: bool) -> usize {
 
 /// Whether a value follows a name although nothing but a space is between.
 fn is_set(text: &[u8], name: usize) -> bool {
-    let before = text.get(name.saturating_sub(REACH)..name).unwrap_or_default();
+    let before = text
+        .get(name.saturating_sub(REACH)..name)
+        .unwrap_or_default();
     let words: Vec<&[u8]> = before
         .split(u8::is_ascii_whitespace)
         .filter(|word| !word.is_empty())
@@ -412,7 +436,10 @@ fn is_set(text: &[u8], name: usize) -> bool {
 /// Whether a word behind a flag may be a password.
 fn is_password(word: &[u8]) -> bool {
     word.len() >= 4
-        && (word.len() >= 16 || !word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-'))
+        && (word.len() >= 16
+            || !word
+                .iter()
+                .all(|byte| byte.is_ascii_alphabetic() || *byte == b'-'))
         && !matches!(word, [b'<' | b'/' | b'.' | b'$' | b'[' | b'(', ..])
 }
 
@@ -426,13 +453,23 @@ fn is_code(value: &[u8]) -> bool {
             let last = name.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
             let end = last.iter().rposition(|byte| !byte.is_ascii_digit());
             let last = last.get(..end.map_or(0, |end| end + 1)).unwrap_or_default();
-            name.contains(&b'.')
-                && (name.iter().all(|byte| !byte.is_ascii_digit()) || says(last) > Says::Nothing)
+            last == b"token"
+                || name.contains(&b'.')
+                    && (name.iter().all(|byte| !byte.is_ascii_digit())
+                        || says(last) > Says::Nothing)
         }
         [b'(', b')' | b'"' | b'\'', ..] => true,
-        [b'('] | [b'<', ..] => !name.is_empty() && rest.len() < 24 && rest.iter().all(|byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'(' | b'<' | b'>' | b'_')
-        }) && name.iter().all(|byte| !byte.is_ascii_digit()),
+        [b'(', .., b')'] | [b'(', .., b')', b',' | b';'] => {
+            name.iter().all(|byte| !byte.is_ascii_digit())
+        }
+        [b'('] | [b'<', ..] => {
+            !name.is_empty()
+                && rest.len() < 24
+                && rest.iter().all(|byte| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'(' | b'<' | b'>' | b'_')
+                })
+                && name.iter().all(|byte| !byte.is_ascii_digit())
+        }
         _ => false,
     }
 }
@@ -551,7 +588,8 @@ fn address(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome
     }
     let own_end = last.unwrap_or(from);
     let own = text.get(own_from..own_end).unwrap_or_default();
-    let is_query = memchr::memchr(b'?', user).is_some_and(|at| colon.is_none_or(|colon| at < colon));
+    let is_query =
+        memchr::memchr(b'?', user).is_some_and(|at| colon.is_none_or(|colon| at < colon));
     let is_secret = match (last, colon) {
         _ if is_no_secret(own) || is_query || user.starts_with(b"[") => false,
         (Some(_), Some(_)) => true,
@@ -640,7 +678,9 @@ fn key_lines(runs: &mut Runs<'_>, start: usize, from: usize, mode: Mode) -> Outc
             let length: usize = within
                 .split_inclusive(|byte| *byte == b'\n')
                 .enumerate()
-                .take_while(|(index, line)| *index == 0 && line.trim_ascii().is_empty() || is_key_line(line))
+                .take_while(|(index, line)| {
+                    *index == 0 && line.trim_ascii().is_empty() || is_key_line(line)
+                })
                 .map(|(_, line)| line.len())
                 .sum();
             let run = runs.run(Body::Key, from).0;

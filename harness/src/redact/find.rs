@@ -145,6 +145,7 @@ impl Finder {
         }
         add("{secret-", Anchor::Placeholder);
         add("mcpservers", Anchor::Place);
+        add("\"tokens\"", Anchor::Place);
         let mut own = Self {
             fixed: Words {
                 automaton: automaton(words.iter().map(|(word, _)| word), true)?,
@@ -179,7 +180,10 @@ impl Finder {
         self.learnt = values.len();
         let mut count = values.len() - from;
         // Each group has eight times the values of the one behind it, or more.
-        while let Some(last) = self.levels.pop_if(|last| last.values < 8 * count || last.values < SMALL) {
+        while let Some(last) = self
+            .levels
+            .pop_if(|last| last.values < 8 * count || last.values < SMALL)
+        {
             count += last.values;
         }
         let first = values.len() - count;
@@ -229,11 +233,16 @@ impl Finder {
 
     /// Whether anything in a raw line gives reason to look at what is in it. Placeholders are noted on the way.
     pub(super) fn suspects(&self, raw: &[u8], mut note: impl FnMut(u64)) -> bool {
-        let mut found = self.levels.iter().any(|words| words.automaton.is_match(raw));
+        let mut found = self
+            .levels
+            .iter()
+            .any(|words| words.automaton.is_match(raw));
         let mut state = OverlappingState::start();
         let input = Input::new(raw);
         loop {
-            self.fixed.automaton.find_overlapping(input.clone(), &mut state);
+            self.fixed
+                .automaton
+                .find_overlapping(input.clone(), &mut state);
             let Some(hit) = state.get_match() else {
                 return found;
             };

@@ -363,7 +363,9 @@ impl Form {
             Look::Mixed => {
                 body.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
                     && body.iter().any(u8::is_ascii_alphabetic)
-                    && !body.split(|byte| *byte == b'-').any(|part| (1..6).contains(&part.len()))
+                    && !body
+                        .split(|byte| *byte == b'-')
+                        .any(|part| (1..6).contains(&part.len()))
             }
             Look::Jwt => {
                 let mut parts = body.split(|byte| *byte == b'.');

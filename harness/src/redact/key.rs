@@ -29,7 +29,11 @@ impl Key {
         let own = line.get(..end.unwrap_or(line.len())).unwrap_or_default();
         // A piece may hold several lines.
         let goes_on = own.split(|byte| *byte == b'\n').all(is_key_line);
-        self.left = if end.is_some() || !goes_on { 0 } else { was - 1 };
+        self.left = if end.is_some() || !goes_on {
+            0
+        } else {
+            was - 1
+        };
         let own = own.trim_ascii_end();
         let start = own.len() - own.trim_ascii_start().len();
         (goes_on && start < own.len()).then_some(start..own.len())

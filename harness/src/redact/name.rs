@@ -142,7 +142,9 @@ pub(super) fn says(name: &[u8]) -> Says {
         return Says::Nothing;
     }
     // The end of a long name says what it is.
-    let name = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name);
+    let name = name
+        .get(name.len().saturating_sub(LONGEST)..)
+        .unwrap_or(name);
     let mut plain = [0; LONGEST];
     let mut length = 0;
     let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
@@ -182,7 +184,10 @@ fn begins_word(name: &[u8], length: usize) -> bool {
     let Some(start) = name.len().checked_sub(length) else {
         return false;
     };
-    match (start.checked_sub(1).and_then(|at| name.get(at)), name.get(start)) {
+    match (
+        start.checked_sub(1).and_then(|at| name.get(at)),
+        name.get(start),
+    ) {
         (None, _) => true,
         (Some(before), Some(first)) => {
             !before.is_ascii_alphanumeric()

@@ -13,8 +13,8 @@ use super::escape::{Places, decoded};
 use super::find::{Finder, Mode};
 use super::form::is_random;
 use super::joined::{Joined, Source, Tools, replacement};
-use super::known::{Known, StandsFor};
 use super::key::Key;
+use super::known::{Known, StandsFor};
 use super::name::{is_common, is_no_secret, is_secret, is_word, looks_secret};
 use super::slots::{Edit, Slots, With, edit_event, edited};
 use super::walk::{Leaf, Names, Place, What, leaves};
@@ -321,10 +321,27 @@ impl Redactor {
             self.leaves = found;
             return self.give(event, edits, out);
         }
-        let pieces: Vec<_> = found
+        let mut pieces: Vec<_> = found
             .iter()
             .filter_map(|leaf| Some((stream.key(leaf)?, leaf.raw.clone())))
             .collect();
+        if suspect && stream.call.is_some() {
+            // A private key may have each line in an item of its own.
+            let mut key = Key::default();
+            pieces.retain(|(_, raw)| {
+                let own = text.as_bytes().get(raw.clone()).unwrap_or_default();
+                let said = decoded(own);
+                let Some(range) = key.take(&said) else {
+                    return true;
+                };
+                let (start, end) = Places::of(own).range(range.start, range.end);
+                edits.push(Edit {
+                    raw: raw.start + start..raw.start + end,
+                    with: With::Secret(said.get(range).unwrap_or_default().to_vec()),
+                });
+                false
+            });
+        }
         self.leaves = found;
         let number = self.slots.push(event, edits);
         for (key, raw) in pieces {
@@ -367,16 +384,19 @@ impl Redactor {
                     for edit in edits.iter_mut().skip(from) {
                         edit.raw = edit.raw.start + at..edit.raw.end + at;
                     }
-                    pieces.extend(found.iter().filter(|leaf| leaf.flows && (!leaf.secret || leaf.perhaps)).map(
-                        |leaf| {
-                            let raw = leaf.raw.start + at..leaf.raw.end + at;
-                            (
-                                hash(&[&exchange.to_le_bytes(), &leaf.path.to_le_bytes()]),
-                                raw,
-                                true,
-                            )
-                        },
-                    ));
+                    pieces.extend(
+                        found
+                            .iter()
+                            .filter(|leaf| leaf.flows && (!leaf.secret || leaf.perhaps))
+                            .map(|leaf| {
+                                let raw = leaf.raw.start + at..leaf.raw.end + at;
+                                (
+                                    hash(&[&exchange.to_le_bytes(), &leaf.path.to_le_bytes()]),
+                                    raw,
+                                    true,
+                                )
+                            }),
+                    );
                 }
                 self.leaves = found;
             }

@@ -165,7 +165,9 @@ pub(super) fn leaves(json: &[u8], names: Names, out: &mut Vec<Leaf>) {
                 at += 1;
             }
             b'}' | b']' => {
-                let pair = stack.pop().and_then(|frame| Some((frame.pair, frame.value?)));
+                let pair = stack
+                    .pop()
+                    .and_then(|frame| Some((frame.pair, frame.value?)));
                 if let Some((says, index)) = pair
                     && says > Says::Nothing
                     && let Some(leaf) = out.get_mut(index)
