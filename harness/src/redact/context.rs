@@ -248,6 +248,7 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
         .get(start.saturating_sub(REACH)..start)
         .unwrap_or_default();
     let left = start - before.iter().rev().take_while(|byte| of_name(byte)).count();
+    let left = left + end_of_colour(text, left);
     // The sign may begin with the quote before the name.
     let left = left + usize::from(text.get(left) == Some(&b'"'));
     let after = text
@@ -508,6 +509,33 @@ fn spaces(text: &[u8], from: usize) -> (usize, usize) {
         }
     }
     (at, count)
+}
+
+/// How much of a change of colour, whose digits and letter seem to belong to a name, stands there.
+fn end_of_colour(text: &[u8], name: usize) -> usize {
+    let before = text.get(name.saturating_sub(16)..name).unwrap_or_default();
+    let code = before
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b';')
+        .count();
+    let is_colour = before
+        .get(..before.len() - code)
+        .is_some_and(|before| before.ends_with(b"\x1b["));
+    if !is_colour {
+        return 0;
+    }
+    let rest = text.get(name..).unwrap_or_default();
+    let digits = rest
+        .iter()
+        .take(4)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if rest.get(digits) == Some(&b'm') {
+        digits + 1
+    } else {
+        0
+    }
 }
 
 /// How long a change of colour is that stands there.

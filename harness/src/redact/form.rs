@@ -65,7 +65,7 @@ impl Body {
                     )
             }
             Self::Open => {
-                !byte.is_ascii_whitespace()
+                !is_space(byte)
                     && !matches!(
                         byte,
                         b'"' | b'\''
