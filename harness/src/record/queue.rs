@@ -12,7 +12,7 @@ const BOUND: usize = 8 << 20;
 /// What an entry counts beside its bytes.
 const ENTRY: usize = mem::size_of::<Entry>();
 
-/// How long a full queue holds up the traffic while the writing side takes nothing from it.
+/// How long a full queue holds up the traffic while the writing side shows no sign of life.
 ///
 /// So a disk, or whatever else is behind the queue, that takes less than 4 MiB a second ends the recording.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -76,8 +76,6 @@ impl Batch {
 #[derive(Debug)]
 struct State {
     waiting: Batch,
-    /// When the writing side last took what there was.
-    taken: Instant,
     /// When it last showed that it gets on.
     alive: Instant,
     /// Whether the writing side sleeps until there is something.
@@ -116,7 +114,6 @@ impl Queue {
         Self {
             state: Mutex::new(State {
                 waiting: Batch::default(),
-                taken: Instant::now(),
                 alive: Instant::now(),
                 asleep: false,
                 closed: false,
@@ -141,7 +138,7 @@ impl Queue {
         let mut full_since = None;
         while !state.refused && state.waiting.cost() + cost > BOUND {
             let since = *full_since.get_or_insert_with(Instant::now);
-            let left = PATIENCE.saturating_sub(state.taken.max(since).elapsed());
+            let left = PATIENCE.saturating_sub(state.alive.max(since).elapsed());
             if left.is_zero() {
                 state.refused = true;
                 self.wake_locked(&mut state);
@@ -224,8 +221,7 @@ impl Queue {
         }
         state.asleep = false;
         mem::swap(&mut state.waiting, batch);
-        state.taken = Instant::now();
-        state.alive = state.taken;
+        state.alive = Instant::now();
         drop(state);
         self.emptied.notify_all();
         Taken::Batch
@@ -246,14 +242,21 @@ impl Queue {
         self.emptied.notify_all();
     }
 
-    /// Waits until the writing side has ended, as long as it gets on. Returns whether it has.
-    pub(super) fn wait_until_done(&self) -> bool {
-        let since = Instant::now();
+    /// Waits until the writing side has ended, as long as it gets on: with what it took, or with a single long line, of which
+    /// `work` tells, a measure of the work that was done so far. Returns whether it has ended.
+    pub(super) fn wait_until_done(&self, work: impl Fn() -> u64) -> bool {
+        let mut since = Instant::now();
+        let mut done = work();
         let mut state = self.lock();
         while !state.done {
             let left = LAST_PATIENCE.saturating_sub(state.alive.max(since).elapsed());
             if left.is_zero() {
-                return false;
+                let now = work();
+                if now == done {
+                    return false;
+                }
+                (done, since) = (now, Instant::now());
+                continue;
             }
             state = self
                 .emptied
@@ -291,6 +294,21 @@ mod tests {
         assert_eq!(batch.bytes, b"abc");
         assert_eq!(batch.entries[1].seen, Seen::Closed(Stream::Stdin));
         assert_eq!(queue.take(&mut batch, None), Taken::End);
+    }
+
+    #[test]
+    fn the_end_waits_for_a_writing_side_that_works_on_one_long_line_and_no_longer() {
+        let queue = Queue::new();
+        let left = std::cell::Cell::new(3);
+        let since = Instant::now();
+        let work = || {
+            left.set(left.get() - 1);
+            left.get().max(1)
+        };
+        assert!(!queue.wait_until_done(work));
+        assert!(since.elapsed() >= 2 * LAST_PATIENCE);
+        queue.end();
+        assert!(queue.wait_until_done(|| 0));
     }
 
     #[test]

@@ -2,11 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use memchr::memmem;
 
 use super::find::{Mode, Outcome};
 use super::form::{Body, Runs, is_random};
-use super::name::{is_no_secret, is_secret};
+use super::name::{Says, is_no_secret, looks_secret, says};
 
 /// Words that a name of a secret holds, and other signs that a secret may follow.
 pub(super) const SIGNS: &[(&str, Sign)] = &[
@@ -24,6 +23,19 @@ pub(super) const SIGNS: &[(&str, Sign)] = &[
     ("private_key", Sign::Name),
     ("private-key", Sign::Name),
     ("authorization", Sign::Name),
+    ("passcode", Sign::Name),
+    ("_key", Sign::Name),
+    ("-key", Sign::Name),
+    ("accountkey", Sign::Name),
+    ("_pass", Sign::Name),
+    ("pwd", Sign::Name),
+    ("_auth", Sign::Name),
+    ("\"auth", Sign::Name),
+    ("\"bearer", Sign::Name),
+    ("\"jwt", Sign::Name),
+    ("\"otp", Sign::Name),
+    ("sig=", Sign::Name),
+    ("signature=", Sign::Name),
     ("cookie", Sign::Name),
     ("credential", Sign::Name),
     ("?key=", Sign::Query),
@@ -31,6 +43,11 @@ pub(super) const SIGNS: &[(&str, Sign)] = &[
     ("bearer ", Sign::Bearer),
     ("basic ", Sign::Basic),
     ("://", Sign::Address),
+    (":\\/\\/", Sign::Address),
+    ("-u ", Sign::User),
+    ("--user ", Sign::User),
+    ("sshpass -p ", Sign::Word),
+    ("private-lines:", Sign::KeyLines),
     ("-----begin ", Sign::KeyBlock),
 ];
 
@@ -47,8 +64,14 @@ pub(super) enum Sign {
     Basic,
     /// An address, in which a password may stand.
     Address,
+    /// User and password of a command.
+    User,
+    /// A password of a command.
+    Word,
     /// A private key.
     KeyBlock,
+    /// Lines of a private key.
+    KeyLines,
 }
 
 /// The longest name, or space around a separator, that is looked through.
@@ -61,52 +84,160 @@ impl Sign {
     /// Looks at the sign that stands at `start..end`.
     pub(super) fn look(self, runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
         let text = runs.text;
+        let of = |body, from| Value {
+            body,
+            from,
+            sign: start,
+            mode,
+        };
         match self {
-            Self::Name => named(runs, start, end, mode),
-            Self::Query => value(runs, end, Body::Open, mode, start, |value| value.len() >= 8),
+            Self::Name => {
+                // A sign may hold the separator.
+                let end = end - usize::from(text.get(end - 1) == Some(&b'='));
+                named(runs, start, end, mode)
+            }
+            Self::Query => of(Body::Query, end).find(runs, |value| value.len() >= 8),
             Self::Bearer => {
                 let announced = is_announced(text, start);
-                value(runs, end, Body::Header, mode, start, |value| {
+                of(Body::Credential, end).find(runs, |value| {
                     is_random(value) || value.len() >= if announced { 4 } else { 24 }
                 })
             }
             Self::Basic => {
                 let announced = is_announced(text, start);
-                value(runs, end, Body::Header, mode, start, |value| {
+                of(Body::Header, end).find(runs, |value| {
                     announced && value.len() >= 4 || is_user_and_password(value)
                 })
             }
-            Self::Address => address(text, start, end, mode),
+            Self::Address => address(runs, start, end, mode),
+            Self::User => user(runs, start, end, mode),
+            Self::Word => {
+                of(Body::Credential, quote(text, end).0).find(runs, |value| value.len() >= 4)
+            }
             Self::KeyBlock => key_block(runs, start, end, mode),
+            Self::KeyLines => key_lines(runs, start, end, mode),
         }
     }
 }
 
-/// A value that begins at `from` and is as long as its bytes fit `body`.
-fn value(
-    runs: &mut Runs<'_>,
-    from: usize,
+/// Where a value begins and what it consists of.
+#[derive(Clone, Copy)]
+struct Value {
     body: Body,
-    mode: Mode,
+    from: usize,
+    /// Where the sign of it stands.
     sign: usize,
-    accept: impl Fn(&[u8]) -> bool,
-) -> Outcome {
-    let (own, is_open) = runs.run(body, from);
-    if is_open && mode == Mode::Open {
-        return Outcome::Undecided {
-            keep: sign,
-            hold: from,
-            run: Some(body),
-        };
+    mode: Mode,
+}
+
+impl Value {
+    /// The value that begins there and is as long as its bytes fit.
+    fn find(self, runs: &mut Runs<'_>, accept: impl Fn(&[u8]) -> bool) -> Outcome {
+        let (mut own, is_open) = runs.run(self.body, self.from);
+        let mut is_open = is_open && self.mode == Mode::Open;
+        if !is_in_quotes(self.body)
+            && let Some(escape) = runs.escape(self.from)
+            && let Some(shorter) = own.get(..escape.saturating_sub(self.from))
+        {
+            own = shorter;
+            is_open = false;
+        }
+        if is_open {
+            return self.undecided();
+        }
+        if !is_in_quotes(self.body) {
+            // `${NAME}`, `<name>` and `call(x)` are told with their brackets.
+            let start = own.get(..START).unwrap_or(own);
+            if is_no_secret(start) || !accept(start) {
+                return Outcome::Nothing;
+            }
+            own = without_end(own);
+        }
+        self.outcome(own, accept)
     }
-    if is_no_secret(own) || !accept(own) {
-        return Outcome::Nothing;
+
+    /// The value up to the quote that closes it, which has so many backslashes before it.
+    fn find_in_quotes(
+        self,
+        runs: &mut Runs<'_>,
+        slashes: usize,
+        accept: impl Fn(&[u8]) -> bool,
+    ) -> Outcome {
+        let mut end = self.from;
+        for _ in 0..INNER_QUOTES {
+            let (piece, is_open) = runs.run(self.body, end);
+            end += piece.len();
+            let own = runs.text.get(self.from..end).unwrap_or_default();
+            if is_open {
+                if self.mode == Mode::Open {
+                    return self.undecided();
+                }
+                return self.outcome(own, accept);
+            }
+            let before = own.iter().rev().take_while(|byte| **byte == b'\\').count();
+            let is_quote = !matches!(runs.text.get(end), Some(b'\n' | b'\r' | b'\x1b'));
+            let is_inner = if slashes == 0 {
+                before % 2 == 1
+            } else {
+                before > slashes
+            };
+            if !is_quote || !is_inner {
+                // The backslashes belong to the quote, or to a text within this one.
+                let own = own.get(..own.len() - before).unwrap_or(own);
+                return self.outcome(own, accept);
+            }
+            end += 1;
+        }
+        let own = runs.text.get(self.from..end).unwrap_or_default();
+        self.outcome(own, accept)
     }
-    Outcome::Secret {
-        start: from,
-        end: from + own.len(),
-        body,
+
+    fn undecided(self) -> Outcome {
+        Outcome::Undecided {
+            keep: self.sign,
+            hold: self.from,
+            run: Some(self.body),
+        }
     }
+
+    fn outcome(self, own: &[u8], accept: impl Fn(&[u8]) -> bool) -> Outcome {
+        let start = own.get(..START).unwrap_or(own);
+        if is_no_secret(own.get(..START).unwrap_or(own)) || !accept(start) {
+            return Outcome::Nothing;
+        }
+        Outcome::Secret {
+            start: self.from,
+            end: self.from + own.len(),
+            body: self.body,
+        }
+    }
+}
+
+/// How much of a value is looked at to tell whether it is one.
+const START: usize = 1024;
+
+/// How many quotes inside a value are looked past.
+const INNER_QUOTES: usize = 64;
+
+fn is_in_quotes(body: Body) -> bool {
+    matches!(body, Body::Double | Body::Single | Body::Tick)
+}
+
+/// A value without what ends the sentence, the list or the text around it.
+fn without_end(value: &[u8]) -> &[u8] {
+    let count = value
+        .iter()
+        .rev()
+        .take(8)
+        .take_while(|byte| {
+            matches!(
+                byte,
+                b'"' | b'\'' | b'`' | b',' | b';' | b')' | b']' | b'}' | b'>' | b'\\'
+            )
+        })
+        .count();
+    // A single bracket may well be part of a password, but so is `$(cat file)` of a program.
+    value.get(..value.len() - count).unwrap_or(value)
 }
 
 /// A name of a secret, a separator and a value.
@@ -117,6 +248,9 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
         .get(start.saturating_sub(REACH)..start)
         .unwrap_or_default();
     let left = start - before.iter().rev().take_while(|byte| of_name(byte)).count();
+    let left = left + end_of_colour(text, left);
+    // The sign may begin with the quote before the name.
+    let left = left + usize::from(text.get(left) == Some(&b'"'));
     let after = text
         .get(end..text.len().min(end + REACH))
         .unwrap_or_default();
@@ -125,16 +259,60 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
     if right == text.len() {
         return open;
     }
-    if !is_secret(text.get(left..right).unwrap_or_default()) {
+    let name = text.get(left..right).unwrap_or_default();
+    let says = says(name);
+    if says == Says::Nothing {
         return Outcome::Nothing;
     }
+    let least = match says {
+        Says::Secret => 4,
+        _ => 8,
+    };
+    let looks = |value: &[u8]| says == Says::Secret || looks_secret(value, 8);
     let (at, name_quote) = quote(text, right);
+    // `environ['NAME'] = `
+    let at = at + usize::from(name_quote.is_some() && text.get(at) == Some(&b']'));
     let (at, space_before) = spaces(text, at);
+    let at = beside(text, at, name_quote.is_some());
+    let flag = name.starts_with(b"-");
+    let value = |body, from| Value {
+        body,
+        from,
+        sign: left,
+        mode,
+    };
     let separator = match text.get(at..) {
         None | Some([]) => return open,
         Some([b'=', b'=', ..] | [b':', b':', ..]) => return Outcome::Nothing,
         Some([b'=', b'>', ..] | [b':', b'=', ..]) => 2,
         Some([b'=' | b':', ..]) => 1,
+        // `<password>…</password>`
+        Some([b'>', ..]) if text.get(left.wrapping_sub(1)) == Some(&b'<') => {
+            return value(Body::Element, at + 1)
+                .find(runs, |value| value.len() >= least && looks(value));
+        }
+        // `--api-key …`, `set -gx NAME …`, `login … password …`
+        Some(_) if space_before > 0 && (flag || is_set(text, left)) => {
+            let (at, mark) = quote(text, at);
+            let certain = mark.is_some();
+            return match mark {
+                Some((mark, slashes)) => {
+                    value(in_quotes(mark), at)
+                        .find_in_quotes(runs, slashes, |value| value.len() >= least && looks(value))
+                }
+                None => value(Body::Shell, at).find(runs, |value| {
+                    !value.starts_with(b"-")
+                        && (certain || is_password(value))
+                        && looks(value)
+                        && !is_code(value)
+                }),
+            };
+        }
+        // A table, a sentence with the value in backticks.
+        Some([b'|' | b'`', ..]) if space_before > 0 => {
+            let (at, _) = spaces(text, at + 1);
+            return value(Body::Credential, at).find(runs, |value| looks_secret(value, 16));
+        }
         Some(_) => return Outcome::Nothing,
     };
     let colon = text.get(at) == Some(&b':');
@@ -148,65 +326,158 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
     if at >= text.len() {
         return open;
     }
+    let lower = name.to_ascii_lowercase();
+    if colon && (lower.ends_with(b"cookie") || lower.ends_with(b"cookies")) && value_quote.is_none()
+    {
+        return value(Body::Line, at).find(runs, |value| value.contains(&b'='));
+    }
     match value_quote {
         // A member of an object, an assignment of a text: whatever it holds.
-        Some(_) => value_in_quotes(runs, at, mode, left, name_quote.is_some() || scheme),
-        // `NAME=value` as in a shell or a query.
-        None if !colon && space_before + space_after == 0 => {
-            value(runs, at, Body::Open, mode, left, |value| {
-                value.len() >= 4 && !is_code(value, text.get(at + value.len()))
+        Some((mark, slashes)) => {
+            let certain = name_quote.is_some() || scheme;
+            value(in_quotes(mark), at).find_in_quotes(runs, slashes, |value| {
+                (certain || value.len() >= 6) && looks(value)
             })
         }
-        None if scheme => value(runs, at, Body::Header, mode, left, |value| value.len() >= 4),
+        // `NAME=value` as in a shell or a query.
+        None if !colon && space_before + space_after == 0 => {
+            let (body, is_program) = surroundings(text, left);
+            value(body, at).find(runs, |own| {
+                own.len() >= least
+                    && looks(own)
+                    && !is_code(own)
+                    && !(is_program && text.get(at + own.len()) == Some(&b'('))
+            })
+        }
+        None if scheme => value(Body::Credential, at).find(runs, |value| value.len() >= 4),
         // `token = next()`, `password: it must be long`: only what looks like one.
-        None => value(runs, at, Body::Open, mode, left, |value| {
-            value.len() >= 6
-                && value.iter().any(u8::is_ascii_digit)
-                && value.iter().any(u8::is_ascii_alphabetic)
-        }),
+        None => {
+            let (body, _) = surroundings(text, left);
+            value(body, at).find(runs, |value| {
+                (value.len() >= 6
+                    && value.iter().any(u8::is_ascii_digit)
+                    && value.iter().any(u8::is_ascii_alphabetic)
+                    || value.len() >= 20 && value.iter().all(u8::is_ascii_alphabetic))
+                    && looks(value)
+                    && !is_code(value)
+            })
+        }
     }
 }
 
-/// Whether a value is the name of something in a program: `token=settings.token`, `token=next()`.
-fn is_code(value: &[u8], next: Option<&u8>) -> bool {
-    next == Some(&b'(')
-        || value.contains(&b'.')
-            && value
+/// What a value without quotes ends at, as told by what stands before its name; and whether that is a program's list.
+fn surroundings(text: &[u8], name: usize) -> (Body, bool) {
+    let before = text
+        .get(name.saturating_sub(REACH)..name)
+        .unwrap_or_default();
+    let spaces = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b' ')
+        .count();
+    let last = before
+        .len()
+        .checked_sub(spaces + 1)
+        .and_then(|at| before.get(at));
+    match (before.last(), last) {
+        (Some(b'?' | b'&'), _) => (Body::Query, false),
+        (Some(b'"'), _) => (Body::Double, false),
+        (Some(b'\''), _) => (Body::Single, false),
+        (Some(b'`'), _) => (Body::Tick, false),
+        (_, Some(b';')) => (Body::Setting, false),
+        (_, Some(b',' | b'(' | b'{' | b'[')) => (Body::Open, true),
+        _ => (Body::Shell, false),
+    }
+}
+
+fn in_quotes(mark: u8) -> Body {
+    match mark {
+        b'"' => Body::Double,
+        b'\'' => Body::Single,
+        _ => Body::Tick,
+    }
+}
+
+/// Past the second half of a pair: `"name": "TOKEN", "value": …`, `key="ApiKey" value=…`.
+fn beside(text: &[u8], from: usize, quoted: bool) -> usize {
+    if !quoted {
+        return from;
+    }
+    let comma = usize::from(text.get(from) == Some(&b','));
+    let (at, _) = spaces(text, from + comma);
+    let (at, _) = quote(text, at);
+    let word = text.get(at..at + 5).unwrap_or_default();
+    if !word.eq_ignore_ascii_case(b"value") {
+        return from;
+    }
+    let (at, _) = quote(text, at + 5);
+    spaces(text, at).0
+}
+
+/// Whether a value follows a name although nothing but a space is between.
+fn is_set(text: &[u8], name: usize) -> bool {
+    let before = text
+        .get(name.saturating_sub(REACH)..name)
+        .unwrap_or_default();
+    let words: Vec<&[u8]> = before
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .rev()
+        .take(4)
+        .collect();
+    match words.as_slice() {
+        [flags, set, ..] if *set == b"set" && flags.starts_with(b"-") => true,
+        [setx, ..] if setx.eq_ignore_ascii_case(b"setx") => true,
+        // `machine … login … password …`
+        [_, login, ..] => *login == b"login",
+        _ => false,
+    }
+}
+
+/// Whether a word behind a flag may be a password.
+fn is_password(word: &[u8]) -> bool {
+    word.len() >= 4
+        && (word.len() >= 16
+            || !word
                 .iter()
-                .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'_'))
+                .all(|byte| byte.is_ascii_alphabetic() || *byte == b'-'))
+        && !matches!(word, [b'<' | b'/' | b'.' | b'$' | b'[' | b'(', ..])
 }
 
-fn value_in_quotes(
-    runs: &mut Runs<'_>,
-    from: usize,
-    mode: Mode,
-    sign: usize,
-    certain: bool,
-) -> Outcome {
-    let (mut own, is_open) = runs.run(Body::Quoted, from);
-    if is_open && mode == Mode::Open {
-        return Outcome::Undecided {
-            keep: sign,
-            hold: from,
-            run: Some(Body::Quoted),
-        };
-    }
-    // The quote may be an escaped one of a text within a text.
-    while let [shorter @ .., b'\\'] = own {
-        own = shorter;
-    }
-    if is_no_secret(own) || !certain && own.len() < 6 {
-        return Outcome::Nothing;
-    }
-    Outcome::Secret {
-        start: from,
-        end: from + own.len(),
-        body: Body::Quoted,
+/// Whether a value is the name of something in a program: `token=settings.token1`, `token=next()`, `password=get("x")`.
+fn is_code(value: &[u8]) -> bool {
+    let of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_');
+    let length = value.iter().take_while(of_name).count();
+    let (name, rest) = value.split_at_checked(length).unwrap_or((value, b""));
+    match rest {
+        [] => {
+            let last = name.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+            let end = last.iter().rposition(|byte| !byte.is_ascii_digit());
+            let last = last.get(..end.map_or(0, |end| end + 1)).unwrap_or_default();
+            last == b"token"
+                || name.contains(&b'.')
+                    && (name.iter().all(|byte| !byte.is_ascii_digit())
+                        || says(last) > Says::Nothing)
+        }
+        [b'(', b')' | b'"' | b'\'', ..] => true,
+        [b'(', .., b')'] | [b'(', .., b')', b',' | b';'] => {
+            name.iter().all(|byte| !byte.is_ascii_digit())
+        }
+        [b'('] | [b'<', ..] => {
+            !name.is_empty()
+                && rest.len() < 24
+                && rest.iter().all(|byte| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'(' | b'<' | b'>' | b'_')
+                })
+                && name.iter().all(|byte| !byte.is_ascii_digit())
+        }
+        _ => false,
     }
 }
 
 /// Past a quote with the backslashes before it, if there is one.
-fn quote(text: &[u8], from: usize) -> (usize, Option<u8>) {
+fn quote(text: &[u8], from: usize) -> (usize, Option<(u8, usize)>) {
+    let from = from + colour(text, from);
     let rest = text.get(from..).unwrap_or_default();
     let slashes = rest
         .iter()
@@ -214,19 +485,73 @@ fn quote(text: &[u8], from: usize) -> (usize, Option<u8>) {
         .take_while(|byte| **byte == b'\\')
         .count();
     match rest.get(slashes) {
-        Some(mark @ (b'"' | b'\'' | b'`')) => (from + slashes + 1, Some(*mark)),
+        Some(mark @ (b'"' | b'\'' | b'`')) => {
+            let at = from + slashes + 1;
+            (at + colour(text, at), Some((*mark, slashes)))
+        }
         _ => (from, None),
     }
 }
 
+/// Past spaces, tabs and changes of colour, and how many spaces these were.
 fn spaces(text: &[u8], from: usize) -> (usize, usize) {
-    let rest = text.get(from..).unwrap_or_default();
-    let count = rest
+    let (mut at, mut count) = (from, 0);
+    while at - from < REACH {
+        match text.get(at) {
+            Some(b' ' | b'\t') => {
+                at += 1;
+                count += 1;
+            }
+            _ => match colour(text, at) {
+                0 => break,
+                length => at += length,
+            },
+        }
+    }
+    (at, count)
+}
+
+/// How much of a change of colour, whose digits and letter seem to belong to a name, stands there.
+fn end_of_colour(text: &[u8], name: usize) -> usize {
+    let before = text.get(name.saturating_sub(16)..name).unwrap_or_default();
+    let code = before
         .iter()
-        .take(REACH)
-        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b';')
         .count();
-    (from + count, count)
+    let is_colour = before
+        .get(..before.len() - code)
+        .is_some_and(|before| before.ends_with(b"\x1b["));
+    if !is_colour {
+        return 0;
+    }
+    let rest = text.get(name..).unwrap_or_default();
+    let digits = rest
+        .iter()
+        .take(4)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if rest.get(digits) == Some(&b'm') {
+        digits + 1
+    } else {
+        0
+    }
+}
+
+/// How long a change of colour is that stands there.
+fn colour(text: &[u8], at: usize) -> usize {
+    let Some([b'\x1b', b'[', rest @ ..]) = text.get(at..) else {
+        return 0;
+    };
+    let digits = rest
+        .iter()
+        .take(16)
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b';')
+        .count();
+    match rest.get(digits) {
+        Some(b'm') => 2 + digits + 1,
+        _ => 0,
+    }
 }
 
 /// Past the word that says how the credentials are written.
@@ -263,41 +588,85 @@ fn is_user_and_password(value: &[u8]) -> bool {
         })
 }
 
-/// The password in an address.
-fn address(text: &[u8], start: usize, end: usize, mode: Mode) -> Outcome {
-    let rest = text.get(end..).unwrap_or_default();
-    let length = rest
-        .iter()
-        .position(|byte| {
-            byte.is_ascii_whitespace()
-                || matches!(
-                    byte,
-                    b'/' | b'?' | b'#' | b'@' | b'"' | b'\'' | b'<' | b'>' | b'\\'
-                )
-        })
-        .unwrap_or(rest.len());
-    let user = rest.get(..length).unwrap_or_default();
-    let colon = memchr::memchr(b':', user);
-    let from = end + colon.map_or(0, |colon| colon + 1);
-    match rest.get(length) {
-        Some(b'@') => {
-            let own = text.get(from..end + length).unwrap_or_default();
-            if is_no_secret(own) || colon.is_none() && !(own.len() >= 16 && is_random(own)) {
-                return Outcome::Nothing;
-            }
-            Outcome::Secret {
-                start: from,
-                end: end + length,
-                body: Body::Open,
-            }
+/// The password in an address: up to the last `@` before a `/` or white space, as passwords may hold one.
+fn address(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
+    let mut from = end;
+    let mut last = None;
+    let mut is_open = true;
+    for _ in 0..INNER_QUOTES {
+        let (piece, reaches_end) = runs.run(Body::Address, from);
+        from += piece.len();
+        is_open = reaches_end;
+        if reaches_end || runs.text.get(from) != Some(&b'@') {
+            break;
         }
-        None if mode == Mode::Open => Outcome::Undecided {
-            keep: start,
-            hold: from,
-            run: None,
-        },
-        _ => Outcome::Nothing,
+        last = Some(from);
+        from += 1;
     }
+    let text = runs.text;
+    let user = text.get(end..last.unwrap_or(from)).unwrap_or_default();
+    let colon = memchr::memchr(b':', user);
+    let own_from = end + colon.map_or(0, |colon| colon + 1);
+    if is_open && mode == Mode::Open {
+        return Outcome::Undecided {
+            keep: start,
+            hold: own_from,
+            run: None,
+        };
+    }
+    let own_end = last.unwrap_or(from);
+    let own = text.get(own_from..own_end).unwrap_or_default();
+    let is_query =
+        memchr::memchr(b'?', user).is_some_and(|at| colon.is_none_or(|colon| at < colon));
+    let is_secret = match (last, colon) {
+        _ if is_no_secret(own) || is_query || user.starts_with(b"[") => false,
+        (Some(_), Some(_)) => true,
+        (Some(_), None) => own.len() >= 16 && is_random(own),
+        // It is cut, and what is there is no port.
+        (None, Some(_)) => {
+            is_open
+                && own.iter().any(|byte| !byte.is_ascii_digit())
+                && !matches!(own, [b':' | b'{' | b'$', ..])
+        }
+        (None, None) => false,
+    };
+    if !is_secret {
+        return Outcome::Nothing;
+    }
+    Outcome::Secret {
+        start: own_from,
+        end: own_end,
+        body: Body::Address,
+    }
+}
+
+/// User and password behind the flag of a command.
+fn user(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
+    let text = runs.text;
+    let is_flag = start == 0
+        || matches!(text.get(start - 1), Some(byte) if byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
+    if !is_flag {
+        return Outcome::Nothing;
+    }
+    let (at, _) = quote(text, end);
+    let (word, is_open) = runs.run(Body::Credential, at);
+    let colon = memchr::memchr(b':', word.get(..REACH).unwrap_or(word));
+    let Some(colon) = colon else {
+        return if is_open {
+            Outcome::context(start, text.len(), mode)
+        } else {
+            Outcome::Nothing
+        };
+    };
+    let value = Value {
+        body: Body::Credential,
+        from: at + colon + 1,
+        sign: start,
+        mode,
+    };
+    value.find(runs, |value| {
+        value.len() >= 4 && value.iter().any(|byte| !byte.is_ascii_digit())
+    })
 }
 
 /// The lines of a private key.
@@ -312,18 +681,18 @@ fn key_block(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outco
     if label == rest.len() {
         return Outcome::context(start, text.len(), mode);
     }
-    if !rest
-        .get(..label)
-        .unwrap_or_default()
-        .ends_with(b"PRIVATE KEY-----")
-    {
+    let own = rest.get(..label).unwrap_or_default();
+    if !own.ends_with(b"PRIVATE KEY-----") && !own.ends_with(b"PRIVATE KEY BLOCK-----") {
         return Outcome::Nothing;
     }
-    let from = end + label;
-    let rest = runs.rest(from);
-    let within = rest.get(..LONGEST_KEY).unwrap_or(rest);
-    let own = match memmem::find(within, b"-----END ") {
-        Some(length) => rest.get(..length).unwrap_or_default(),
+    key_lines(runs, start, end + label, mode)
+}
+
+/// The lines of a private key that begin at `from`, up to its end, if that is there.
+fn key_lines(runs: &mut Runs<'_>, start: usize, from: usize, mode: Mode) -> Outcome {
+    let is_near = |end: &usize| *end - from <= LONGEST_KEY;
+    let own = match runs.end_of_key(from).filter(is_near) {
+        Some(end) => runs.text.get(from..end).unwrap_or_default(),
         None if mode == Mode::Open => {
             return Outcome::Undecided {
                 keep: start,
@@ -331,7 +700,20 @@ fn key_block(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outco
                 run: None,
             };
         }
-        None => runs.run(Body::Key, from).0,
+        None => {
+            let rest = runs.rest(from);
+            let within = rest.get(..LONGEST_KEY).unwrap_or(rest);
+            let length: usize = within
+                .split_inclusive(|byte| *byte == b'\n')
+                .enumerate()
+                .take_while(|(index, line)| {
+                    *index == 0 && line.trim_ascii().is_empty() || is_key_line(line)
+                })
+                .map(|(_, line)| line.len())
+                .sum();
+            let run = runs.run(Body::Key, from).0;
+            rest.get(..length.max(run.len())).unwrap_or_default()
+        }
     };
     if is_no_secret(own) {
         return Outcome::Nothing;
@@ -341,4 +723,32 @@ fn key_block(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outco
         end: from + own.len(),
         body: Body::Key,
     }
+}
+
+/// Whether a line may be one of a private key: base64 at its end, whatever a listing puts before that, or a header.
+pub(super) fn is_key_line(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let length = line
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+        .count();
+    let before = line.get(..line.len() - length).unwrap_or_default();
+    // What stands before is a number, a sign of a diff, the name of a file.
+    let is_listed = before.len() <= REACH;
+    let is_whole = before.iter().all(|byte| !byte.is_ascii_alphabetic());
+    line.is_empty()
+        || is_listed && length >= 24
+        || is_whole && length >= 1
+        || [&b"Proc-Type:"[..], b"DEK-Info:", b"Version:", b"Comment:"]
+            .iter()
+            .any(|header| memchr::memmem::find(line, header).is_some())
+}
+
+/// Whether a private key begins in a line and does not end in it.
+pub(super) fn begins_key(line: &[u8]) -> bool {
+    memchr::memmem::rfind(line, b"PRIVATE KEY").is_some_and(|at| {
+        memchr::memmem::rfind(line.get(..at).unwrap_or_default(), b"-----BEGIN ").is_some()
+            && memchr::memmem::find(line.get(at..).unwrap_or_default(), b"-----END ").is_none()
+    })
 }

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+/// The longest piece of plain text that is taken at once.
+const PIECE: usize = 1024;
+
 /// What a JSON string says; a half of a surrogate pair becomes U+FFFD.
 pub(super) fn decoded(raw: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\\', raw).is_none() {
@@ -30,9 +33,22 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Where `from..to` of what it says stands. A character that is cut counts whole. `from` must not be less than `to` of the
-    /// call before.
+    /// As [`of`](Self::of), from a place on that [`at`](Self::at) of another gave.
+    pub(super) fn from(raw: &'a [u8], (said, stands): (usize, usize)) -> Self {
+        Self { raw, said, stands }
+    }
+
+    /// How far it is.
+    pub(super) fn at(&self) -> (usize, usize) {
+        (self.said, self.stands)
+    }
+
+    /// Where `from..to` of what it says stands. A character that is cut counts whole. Going on from the call before takes no
+    /// time for what lies behind; going back takes all of it.
     pub(super) fn range(&mut self, from: usize, to: usize) -> (usize, usize) {
+        if from < self.said {
+            (self.said, self.stands) = (0, 0);
+        }
         let start = self.place(from, false);
         let end = self.place(to, true);
         (start, end.max(start))
@@ -48,7 +64,11 @@ impl<'a> Places<'a> {
             if inside < unit.said() {
                 return match unit {
                     // Inside plain bytes each byte has its place; an escape counts whole.
-                    Unit::Plain(_) => self.stands + inside,
+                    Unit::Plain(_) => {
+                        self.said += inside;
+                        self.stands += inside;
+                        self.stands
+                    }
                     Unit::Escape { raw, .. } if after => self.stands + raw,
                     Unit::Escape { .. } => self.stands,
                 };
@@ -106,6 +126,8 @@ impl<'a> Iterator for Units<'a> {
         let unit = match self.0 {
             [b'\\', rest @ ..] => escape(rest),
             bytes => {
+                // In pieces, so that one is not looked through more than once.
+                let bytes = bytes.get(..PIECE).unwrap_or(bytes);
                 let end = memchr::memchr(b'\\', bytes).unwrap_or(bytes.len());
                 Unit::Plain(bytes.get(..end)?)
             }

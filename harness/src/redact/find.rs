@@ -104,15 +104,30 @@ enum Anchor {
 /// Finds secrets.
 #[derive(Clone, Debug)]
 pub(super) struct Finder {
-    automaton: AhoCorasick,
-    anchors: Vec<Anchor>,
+    fixed: Words,
+    /// The known values, in groups of which each is smaller than the one before: so a new one has few built anew.
+    levels: Vec<Words>,
+    /// How many values these hold together.
+    learnt: usize,
     /// All patterns in lower case and in order, to tell what the end of a text may begin.
-    beginnings: Vec<(Vec<u8>, usize)>,
+    beginnings: Vec<(Vec<u8>, Anchor)>,
     /// The first two bytes of all of these, as bits.
     pairs: Vec<u64>,
     longest: usize,
     patterns: Vec<Regex>,
 }
+
+/// Words that are looked for at once.
+#[derive(Clone, Debug)]
+struct Words {
+    automaton: AhoCorasick,
+    anchors: Vec<Anchor>,
+    /// How many values are behind them.
+    values: usize,
+}
+
+/// A group with fewer values is always built anew.
+const SMALL: usize = 8;
 
 impl Finder {
     /// A finder for the forms, the signs, the values that are known, and the user's patterns.
@@ -120,14 +135,34 @@ impl Finder {
     /// # Errors
     /// Where there is no automaton for so many values.
     pub(super) fn new(known: &Known, patterns: Vec<Regex>) -> Result<Self, BuildError> {
+        let mut words: Vec<(Vec<u8>, Anchor)> = Vec::new();
+        let mut add = |word: &str, anchor| words.push((word.to_ascii_lowercase().into(), anchor));
+        for form in FORMS {
+            add(form.prefix, Anchor::Form(form));
+        }
+        for (word, sign) in SIGNS {
+            add(word, Anchor::Sign(*sign));
+        }
+        add("{secret-", Anchor::Placeholder);
+        add("mcpservers", Anchor::Place);
+        add("\"tokens\"", Anchor::Place);
         let mut own = Self {
-            automaton: automaton(&[])?,
-            anchors: Vec::new(),
+            fixed: Words {
+                automaton: automaton(words.iter().map(|(word, _)| word), true)?,
+                anchors: words.iter().map(|(_, anchor)| *anchor).collect(),
+                values: 0,
+            },
+            levels: Vec::new(),
+            learnt: 0,
             beginnings: Vec::new(),
-            pairs: Vec::new(),
+            pairs: vec![0; 1024],
             longest: 0,
             patterns,
         };
+        for (word, anchor) in words {
+            own.begin(word, anchor);
+        }
+        own.beginnings.sort_by(|left, right| left.0.cmp(&right.0));
         own.learn(known)?;
         Ok(own)
     }
@@ -137,57 +172,58 @@ impl Finder {
     /// # Errors
     /// Where there is no automaton for so many values; what was known before is still found.
     pub(super) fn learn(&mut self, known: &Known) -> Result<(), BuildError> {
-        let mut words: Vec<Vec<u8>> = Vec::new();
+        let values = known.values();
+        let from = self.learnt;
+        if values.len() == from {
+            return Ok(());
+        }
+        self.learnt = values.len();
+        let mut count = values.len() - from;
+        // Each group has eight times the values of the one behind it, or more.
+        while let Some(last) = self
+            .levels
+            .pop_if(|last| last.values < 8 * count || last.values < SMALL)
+        {
+            count += last.values;
+        }
+        let first = values.len() - count;
+        let mut words: Vec<&[u8]> = Vec::new();
         let mut anchors = Vec::new();
-        let mut add = |word: &[u8], anchor| {
-            words.push(word.to_ascii_lowercase());
-            anchors.push(anchor);
-        };
-        for form in FORMS {
-            add(form.prefix.as_bytes(), Anchor::Form(form));
-        }
-        for (word, sign) in SIGNS {
-            add(word.as_bytes(), Anchor::Sign(*sign));
-        }
-        add(b"{secret-", Anchor::Placeholder);
-        add(b"mcpservers", Anchor::Place);
-        for (index, value) in known.values().iter().enumerate() {
-            let anchor = value.bytes.get(..ANCHOR).unwrap_or(&value.bytes);
-            add(anchor, Anchor::Value(index));
+        for (index, value) in values.iter().enumerate().skip(first) {
+            words.push(value.bytes.get(..ANCHOR).unwrap_or(&value.bytes));
+            anchors.push(Anchor::Value(index));
             if let Some(run) = plain_run(&value.bytes) {
-                add(run, Anchor::Run);
+                words.push(run);
+                anchors.push(Anchor::Run);
             }
         }
-        self.automaton = automaton(&words)?;
-        self.anchors = anchors;
-        self.beginnings = words
-            .into_iter()
-            .enumerate()
-            .filter(|(index, _)| {
-                matches!(
-                    self.anchors.get(*index),
-                    Some(Anchor::Form(_) | Anchor::Sign(_) | Anchor::Value(_))
-                )
-            })
-            .map(|(index, word)| (word, index))
-            .collect();
-        self.beginnings.sort();
-        self.longest = self
-            .beginnings
-            .iter()
-            .map(|(word, _)| word.len())
-            .max()
-            .unwrap_or(0);
-        self.pairs = vec![0; 1024];
-        for (word, _) in &self.beginnings {
-            if let [first, second, ..] = word.as_slice() {
-                let pair = usize::from(*first) << 8 | usize::from(*second);
-                if let Some(bits) = self.pairs.get_mut(pair >> 6) {
-                    *bits |= 1 << (pair & 63);
-                }
-            }
+        self.levels.push(Words {
+            automaton: automaton(&words, false)?,
+            anchors,
+            values: count,
+        });
+        for (index, value) in values.iter().enumerate().skip(from) {
+            let anchor = value.bytes.get(..ANCHOR).unwrap_or(&value.bytes);
+            let word = anchor.to_ascii_lowercase();
+            self.begin(word, Anchor::Value(index));
         }
+        self.beginnings.sort_by(|left, right| left.0.cmp(&right.0));
         Ok(())
+    }
+
+    /// Takes note of what the end of a text may begin.
+    fn begin(&mut self, word: Vec<u8>, anchor: Anchor) {
+        if !matches!(anchor, Anchor::Form(_) | Anchor::Sign(_) | Anchor::Value(_)) {
+            return;
+        }
+        if let [first, second, ..] = word.as_slice() {
+            let pair = usize::from(*first) << 8 | usize::from(*second);
+            if let Some(bits) = self.pairs.get_mut(pair >> 6) {
+                *bits |= 1 << (pair & 63);
+            }
+        }
+        self.longest = self.longest.max(word.len());
+        self.beginnings.push((word, anchor));
     }
 
     /// Whether the user gave patterns, so that every text must be looked at.
@@ -197,15 +233,20 @@ impl Finder {
 
     /// Whether anything in a raw line gives reason to look at what is in it. Placeholders are noted on the way.
     pub(super) fn suspects(&self, raw: &[u8], mut note: impl FnMut(u64)) -> bool {
-        let mut found = false;
+        let mut found = self
+            .levels
+            .iter()
+            .any(|words| words.automaton.is_match(raw));
         let mut state = OverlappingState::start();
         let input = Input::new(raw);
         loop {
-            self.automaton.find_overlapping(input.clone(), &mut state);
+            self.fixed
+                .automaton
+                .find_overlapping(input.clone(), &mut state);
             let Some(hit) = state.get_match() else {
                 return found;
             };
-            match self.anchors.get(hit.pattern().as_usize()) {
+            match self.fixed.anchors.get(hit.pattern().as_usize()) {
                 Some(Anchor::Placeholder) => {
                     let digits = raw.get(hit.end()..).unwrap_or_default();
                     let count = digits
@@ -277,21 +318,21 @@ impl Finder {
         let low = rest.to_ascii_lowercase();
         let first = self.beginnings.partition_point(|(word, _)| *word < low);
         let (mut begins, mut holds) = (false, false);
-        for (word, index) in self.beginnings.get(first..).unwrap_or_default() {
+        for (word, anchor) in self.beginnings.get(first..).unwrap_or_default() {
             if !word.starts_with(&low) {
                 break;
             }
             if word.len() == low.len() {
                 continue;
             }
-            match self.anchors.get(*index) {
-                Some(Anchor::Form(form)) => {
+            match anchor {
+                Anchor::Form(form) => {
                     let fits = form.prefix.as_bytes().starts_with(rest) && stands_free(text, start);
                     begins |= fits;
                     holds |= fits;
                 }
                 // The word is no secret, only what comes after it.
-                Some(Anchor::Sign(_)) => begins = true,
+                Anchor::Sign(_) => begins = true,
                 _ => {
                     begins = true;
                     holds = true;
@@ -313,22 +354,17 @@ impl Finder {
             (found.keep, found.hold) = self.end_of(text);
         }
         let mut runs = Runs::of(text);
-        let mut state = OverlappingState::start();
-        let input = Input::new(text);
-        loop {
-            self.automaton.find_overlapping(input.clone(), &mut state);
-            let Some(hit) = state.get_match() else { break };
-            let (start, end) = (hit.start(), hit.end());
-            match self.anchors.get(hit.pattern().as_usize()) {
-                Some(Anchor::Form(form)) => found.take(look(form, &mut runs, start, end, mode)),
-                Some(Anchor::Sign(sign)) => found.take(sign.look(&mut runs, start, end, mode)),
-                Some(Anchor::Value(index)) => {
-                    if let Some(value) = known.values().get(*index) {
+        for words in std::iter::once(&self.fixed).chain(&self.levels) {
+            words.each(text, |anchor, start, end| match anchor {
+                Anchor::Form(form) => found.take(look(form, &mut runs, start, end, mode)),
+                Anchor::Sign(sign) => found.take(sign.look(&mut runs, start, end, mode)),
+                Anchor::Value(index) => {
+                    if let Some(value) = known.values().get(index) {
                         found.take_value(text, start, &value.bytes, &value.stands_for, mode);
                     }
                 }
-                Some(Anchor::Run | Anchor::Placeholder | Anchor::Place) | None => {}
-            }
+                Anchor::Run | Anchor::Placeholder | Anchor::Place => {}
+            });
         }
         if mode == Mode::Cut {
             self.find_part(text, known, &mut found);
@@ -374,6 +410,21 @@ impl Finder {
                 stands_for: Some(value.stands_for.clone()),
                 body: None,
             });
+        }
+    }
+}
+
+impl Words {
+    /// All that stand in a text.
+    fn each(&self, text: &[u8], mut give: impl FnMut(Anchor, usize, usize)) {
+        let mut state = OverlappingState::start();
+        let input = Input::new(text);
+        loop {
+            self.automaton.find_overlapping(input.clone(), &mut state);
+            let Some(hit) = state.get_match() else { break };
+            if let Some(anchor) = self.anchors.get(hit.pattern().as_usize()) {
+                give(*anchor, hit.start(), hit.end());
+            }
         }
     }
 }
@@ -524,15 +575,19 @@ fn plain_run(value: &[u8]) -> Option<&[u8]> {
         .map(|run| run.get(..ANCHOR).unwrap_or(run))
 }
 
-fn automaton(words: &[Vec<u8>]) -> Result<AhoCorasick, BuildError> {
-    let size: usize = words.iter().map(Vec::len).sum();
-    let kind = if size < 8 << 10 {
+fn automaton<W: AsRef<[u8]>>(
+    words: impl IntoIterator<Item = W>,
+    any_case: bool,
+) -> Result<AhoCorasick, BuildError> {
+    let words: Vec<W> = words.into_iter().collect();
+    let size: usize = words.iter().map(|word| word.as_ref().len()).sum();
+    let kind = if size < 8 << 10 && any_case || size < 1 << 10 {
         AhoCorasickKind::DFA
     } else {
         AhoCorasickKind::ContiguousNFA
     };
     AhoCorasick::builder()
-        .ascii_case_insensitive(true)
+        .ascii_case_insensitive(any_case)
         .match_kind(MatchKind::Standard)
         .kind(Some(kind))
         .build(words)

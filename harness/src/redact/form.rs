@@ -15,12 +15,32 @@ pub(super) enum Body {
     Dotted,
     /// What a header may carry: the characters of base64 in each of its alphabets, `.`, `~` and `-`.
     Header,
+    /// Letters, digits, `_`, `-` and `/`.
+    Path,
     /// The lines of a key in base64, also where the line breaks are written as `\n`.
     Key,
-    /// What ends at white space, a quote, a bracket or the like.
+    /// What ends at white space, a quote, a bracket or the like: a value in a program.
     Open,
-    /// What ends at a line break or a quote.
-    Quoted,
+    /// What ends at white space: a value in a shell.
+    Shell,
+    /// What ends at white space or a quote.
+    Credential,
+    /// What ends at `&`, `#`, white space or a quote: a value in a query.
+    Query,
+    /// What ends at `;`, white space or a quote: a value in a list of settings.
+    Setting,
+    /// What ends at white space, `/`, `@` or a quote: the user's part of an address.
+    Address,
+    /// What ends at a line break or a quote: the value of a header.
+    Line,
+    /// What ends at a line break or `"`.
+    Double,
+    /// What ends at a line break or `'`.
+    Single,
+    /// What ends at a line break or a backtick.
+    Tick,
+    /// What ends at a line break or `<`.
+    Element,
 }
 
 impl Body {
@@ -32,6 +52,7 @@ impl Body {
             Self::Word => byte.is_ascii_alphanumeric() || byte == b'_',
             Self::Dashed => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
+            Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'),
             Self::Header => {
                 byte.is_ascii_alphanumeric()
                     || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
@@ -44,7 +65,7 @@ impl Body {
                     )
             }
             Self::Open => {
-                !byte.is_ascii_whitespace()
+                !is_space(byte)
                     && !matches!(
                         byte,
                         b'"' | b'\''
@@ -64,9 +85,37 @@ impl Body {
                             | b'|'
                     )
             }
-            Self::Quoted => !matches!(byte, b'"' | b'\'' | b'`' | b'\n' | b'\r'),
+            Self::Shell => !is_space(byte),
+            Self::Credential => !is_space(byte) && !is_quote(byte) && byte != b'\\',
+            Self::Query => {
+                !is_space(byte) && !is_quote(byte) && !matches!(byte, b'&' | b'#' | b'<' | b'>')
+            }
+            Self::Setting => !is_space(byte) && !is_quote(byte) && byte != b';',
+            Self::Address => {
+                !is_space(byte)
+                    && !is_quote(byte)
+                    && !matches!(byte, b'/' | b'@' | b'<' | b'>' | b'\\')
+            }
+            Self::Line => !is_break(byte) && !is_quote(byte) && byte != b'\\',
+            Self::Double => !is_break(byte) && byte != b'"',
+            Self::Single => !is_break(byte) && byte != b'\'',
+            Self::Tick => !is_break(byte) && byte != b'`',
+            Self::Element => !is_break(byte) && byte != b'<',
         }
     }
+}
+
+/// White space, and what begins a change of colour.
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == b'\x1b'
+}
+
+fn is_break(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | b'\x1b')
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
 }
 
 /// How far bodies reach in a text. Each part of it is looked at once only, however many prefixes are in it.
@@ -74,21 +123,57 @@ impl Body {
 pub(super) struct Runs<'a> {
     pub(super) text: &'a [u8],
     known: [(usize, usize); BODIES],
+    /// From where on a word was looked for last, and where it stands; the first is of `-----END `, the second of a line break
+    /// that is written as an escape.
+    words: [(usize, Option<usize>); 2],
 }
 
-const BODIES: usize = Body::Quoted as usize + 1;
+const BODIES: usize = Body::Element as usize + 1;
 
 impl<'a> Runs<'a> {
     pub(super) fn of(text: &'a [u8]) -> Self {
         Self {
             text,
             known: [(0, 0); BODIES],
+            words: [(usize::MAX, None); 2],
         }
     }
 
     /// What stands from `from` on.
     pub(super) fn rest(&self, from: usize) -> &'a [u8] {
         self.text.get(from..).unwrap_or_default()
+    }
+
+    /// Where the end of a private key is announced, from `from` on.
+    pub(super) fn end_of_key(&mut self, from: usize) -> Option<usize> {
+        self.word(0, from, |rest| memchr::memmem::find(rest, b"-----END "))
+    }
+
+    /// Where a line break, a tab, a change of colour or a quote is written as an escape, from `from` on.
+    pub(super) fn escape(&mut self, from: usize) -> Option<usize> {
+        self.word(1, from, |rest| {
+            memchr::memchr_iter(b'\\', rest).find(|at| {
+                matches!(
+                    rest.get(at + 1..),
+                    Some([b'n' | b'r' | b't' | b'"', ..] | [b'u', b'0', b'0', b'1', ..])
+                )
+            })
+        })
+    }
+
+    fn word(
+        &mut self,
+        which: usize,
+        from: usize,
+        find: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Option<usize> {
+        let rest = self.rest(from);
+        let (looked, found) = self.words.get_mut(which)?;
+        if from < *looked || found.is_some_and(|found| found < from) {
+            *looked = from;
+            *found = find(rest).map(|at| from + at);
+        }
+        *found
     }
 
     /// What fits from `from` on, and whether it reaches the end of the text.
@@ -113,6 +198,8 @@ pub(super) enum Look {
     Any,
     /// A digit or a capital, as the prefix also begins words.
     Random,
+    /// Digits and letters, many of them, as the prefix also begins words and names.
+    Mixed,
     /// Parts of base64 with dots between.
     Jwt,
 }
@@ -152,6 +239,17 @@ pub(super) const FORMS: &[Form] = &[
     form("tvly-", Body::Dashed, 12, Look::Random),
     form("r8_", Body::Letters, 16, Look::Any),
     form("csk-", Body::Letters, 16, Look::Any),
+    form("fw_", Body::Letters, 20, Look::Random),
+    form("jina_", Body::Word, 20, Look::Random),
+    form("pa-", Body::Dashed, 24, Look::Mixed),
+    form("lsv2_pt_", Body::Word, 16, Look::Any),
+    form("lsv2_sk_", Body::Word, 16, Look::Any),
+    form("BSA", Body::Dashed, 24, Look::Mixed),
+    form("fc-", Body::Letters, 24, Look::Mixed),
+    form("e2b_", Body::Letters, 20, Look::Random),
+    form("ctx7sk-", Body::Dashed, 12, Look::Any),
+    form("phx_", Body::Letters, 16, Look::Any),
+    form("phc_", Body::Letters, 16, Look::Any),
     // Code.
     form("ghp_", Body::Letters, 16, Look::Any),
     form("gho_", Body::Letters, 16, Look::Any),
@@ -163,9 +261,23 @@ pub(super) const FORMS: &[Form] = &[
     form("glptt-", Body::Dotted, 12, Look::Any),
     form("gldt-", Body::Dotted, 12, Look::Any),
     form("glrt-", Body::Dotted, 12, Look::Any),
+    form("gloas-", Body::Dotted, 12, Look::Any),
+    form("glft-", Body::Dotted, 12, Look::Any),
+    form("glcbt-", Body::Dotted, 12, Look::Any),
+    form("glagent-", Body::Dotted, 12, Look::Any),
+    form("glsoat-", Body::Dotted, 12, Look::Any),
+    form("glimt-", Body::Dotted, 12, Look::Any),
+    form("ATBB", Body::Letters, 20, Look::Mixed),
+    form("oy2", Body::Letters, 40, Look::Random),
+    form("rubygems_", Body::Letters, 20, Look::Any),
+    form("cio", Body::Letters, 30, Look::Mixed),
+    form("dckr_pat_", Body::Dashed, 16, Look::Any),
+    form("dckr_oat_", Body::Dashed, 16, Look::Any),
     form("npm_", Body::Letters, 20, Look::Random),
     form("pypi-", Body::Dashed, 32, Look::Random),
     form("dop_v1_", Body::Letters, 16, Look::Any),
+    form("doo_v1_", Body::Letters, 16, Look::Any),
+    form("dor_v1_", Body::Letters, 16, Look::Any),
     // Clouds and services.
     form("AKIA", Body::Capitals, 16, Look::Any),
     form("ASIA", Body::Capitals, 16, Look::Any),
@@ -185,6 +297,38 @@ pub(super) const FORMS: &[Form] = &[
     form("SG.", Body::Dotted, 32, Look::Random),
     form("shpat_", Body::Letters, 16, Look::Any),
     form("lin_api_", Body::Letters, 16, Look::Any),
+    form("GOCSPX-", Body::Dashed, 20, Look::Any),
+    form("dapi", Body::Dashed, 30, Look::Random),
+    form("hvs.", Body::Dashed, 20, Look::Any),
+    form("hvb.", Body::Dashed, 20, Look::Any),
+    form("atlasv1.", Body::Dashed, 20, Look::Any),
+    form("sntrys_", Body::Header, 20, Look::Any),
+    form("sntryu_", Body::Letters, 20, Look::Any),
+    form("ntn_", Body::Letters, 20, Look::Any),
+    form("figd_", Body::Dashed, 20, Look::Any),
+    form("dp.pt.", Body::Letters, 20, Look::Any),
+    form("dp.st.", Body::Dotted, 20, Look::Any),
+    form("sbp_", Body::Letters, 20, Look::Any),
+    form("fm2_", Body::Header, 20, Look::Any),
+    form("sq0atp-", Body::Dashed, 16, Look::Any),
+    form("sq0csp-", Body::Dashed, 16, Look::Any),
+    form("pscale_tkn_", Body::Dotted, 16, Look::Any),
+    form("pscale_pw_", Body::Dotted, 16, Look::Any),
+    form("HRKU-", Body::Dashed, 20, Look::Any),
+    form("ops_eyJ", Body::Header, 20, Look::Any),
+    form("glc_eyJ", Body::Header, 16, Look::Any),
+    form("glsa_", Body::Word, 20, Look::Any),
+    form("NRAK-", Body::Letters, 16, Look::Any),
+    form("shpss_", Body::Letters, 16, Look::Any),
+    form("shppa_", Body::Letters, 16, Look::Any),
+    form("shpca_", Body::Letters, 16, Look::Any),
+    form("nfp_", Body::Letters, 20, Look::Any),
+    form("pul-", Body::Letters, 30, Look::Random),
+    form("rnd_", Body::Letters, 20, Look::Mixed),
+    form("key-", Body::Letters, 32, Look::Random),
+    form("hooks.slack.com/services/", Body::Path, 20, Look::Any),
+    form("discord.com/api/webhooks/", Body::Path, 30, Look::Any),
+    form("discordapp.com/api/webhooks/", Body::Path, 30, Look::Any),
     form("ATATT3x", Body::Header, 32, Look::Any),
     form("AGE-SECRET-KEY-", Body::Capitals, 16, Look::Any),
     // Anything that is signed.
@@ -201,7 +345,7 @@ impl Form {
     pub(super) fn may_begin(&self, body: &[u8]) -> bool {
         match self.look {
             Look::Jwt => body.len() >= self.least,
-            Look::Any | Look::Random => self.looks(body),
+            Look::Any | Look::Random | Look::Mixed => self.looks(body),
         }
     }
 
@@ -216,10 +360,17 @@ impl Form {
                         && body.iter().any(u8::is_ascii_lowercase)
                     || body.len() >= 20 && !body.contains(&b'-')
             }
+            Look::Mixed => {
+                body.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
+                    && body.iter().any(u8::is_ascii_alphabetic)
+                    && !body
+                        .split(|byte| *byte == b'-')
+                        .any(|part| (1..6).contains(&part.len()))
+            }
             Look::Jwt => {
                 let mut parts = body.split(|byte| *byte == b'.');
                 let long = |part: Option<&[u8]>| part.is_some_and(|part| part.len() >= 8);
-                long(parts.next()) && long(parts.next())
+                long(parts.next()) && parts.any(|part| part.len() >= 8)
             }
         }
     }
@@ -245,7 +396,7 @@ mod tests {
     #[test]
     fn a_form_has_a_prefix_of_its_own() {
         for (index, form) in FORMS.iter().enumerate() {
-            assert!(form.prefix.len() >= 3);
+            assert!(form.prefix.len() >= 2);
             assert!(
                 FORMS
                     .iter()

@@ -34,6 +34,8 @@ struct Part {
     /// Where the tail's part of it begins in what the source says.
     inner: usize,
     held: bool,
+    /// How far the places in the raw text were looked up.
+    places: (usize, usize),
 }
 
 /// What belongs to a secret that was replaced before its end was seen.
@@ -110,6 +112,7 @@ impl Joined {
             start: self.tail.len(),
             inner: swallowed,
             held: false,
+            places: (0, 0),
         });
         self.tail.extend_from_slice(said);
         let goes_on = self
@@ -200,13 +203,13 @@ impl Joined {
             self.rest = None;
         }
         if length > 0 {
-            edit(source, 0..length, With::Nothing, tools.slots);
+            edit(source, &mut (0, 0), 0..length, With::Nothing, tools.slots);
         }
         length
     }
 
     /// Replaces what was found.
-    fn apply(&self, found: &Found, tools: &mut Tools<'_>) {
+    fn apply(&mut self, found: &Found, tools: &mut Tools<'_>) {
         for span in &found.spans {
             let with = replacement(span, &self.tail);
             self.replace(span.start..span.end, with, tools.slots);
@@ -214,20 +217,23 @@ impl Joined {
     }
 
     /// Puts a text into the first event that is still there, and takes the rest of the range out of those behind it.
-    fn replace(&self, range: Range<usize>, with: With, slots: &mut Slots) {
+    fn replace(&mut self, range: Range<usize>, with: With, slots: &mut Slots) {
         let mut with = Some(with);
         let first = self
             .parts
             .partition_point(|part| part.start <= range.start)
             .saturating_sub(1);
-        for (index, part) in self.parts.iter().enumerate().skip(first) {
-            if part.start >= range.end {
-                break;
-            }
+        for index in first..self.parts.len() {
             let end = self
                 .parts
                 .get(index + 1)
                 .map_or(self.tail.len(), |next| next.start);
+            let Some(part) = self.parts.get_mut(index) else {
+                break;
+            };
+            if part.start >= range.end {
+                break;
+            }
             let own = range.start.max(part.start)..range.end.min(end);
             if own.is_empty() || slots.text(part.source.event).is_none() {
                 continue;
@@ -235,6 +241,7 @@ impl Joined {
             let said = part.inner + (own.start - part.start)..part.inner + (own.end - part.start);
             edit(
                 &part.source,
+                &mut part.places,
                 said,
                 with.take().unwrap_or(With::Nothing),
                 slots,
@@ -295,7 +302,13 @@ pub(super) fn replacement(span: &Span, text: &[u8]) -> With {
 }
 
 /// Replaces a part of what a source says.
-fn edit(source: &Source, said: Range<usize>, with: With, slots: &mut Slots) {
+fn edit(
+    source: &Source,
+    at: &mut (usize, usize),
+    said: Range<usize>,
+    with: With,
+    slots: &mut Slots,
+) {
     let Some(raw) = slots
         .text(source.event)
         .and_then(|text| text.get(source.raw.clone()))
@@ -303,7 +316,10 @@ fn edit(source: &Source, said: Range<usize>, with: With, slots: &mut Slots) {
         return;
     };
     let (start, end) = if source.is_escaped {
-        Places::of(raw).range(said.start, said.end)
+        let mut places = Places::from(raw, *at);
+        let range = places.range(said.start, said.end);
+        *at = places.at();
+        range
     } else {
         (said.start, said.end)
     };

@@ -16,6 +16,7 @@ mod escape;
 mod find;
 mod form;
 mod joined;
+mod key;
 mod known;
 mod name;
 mod redactor;

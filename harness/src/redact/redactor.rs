@@ -1,6 +1,10 @@
 //! Takes events, and gives them back without secrets.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
 use regex::bytes::Regex;
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -9,8 +13,9 @@ use super::escape::{Places, decoded};
 use super::find::{Finder, Mode};
 use super::form::is_random;
 use super::joined::{Joined, Source, Tools, replacement};
+use super::key::Key;
 use super::known::{Known, StandsFor};
-use super::name::{is_common, is_no_secret, is_secret};
+use super::name::{is_common, is_no_secret, is_secret, is_word, looks_secret};
 use super::slots::{Edit, Slots, With, edit_event, edited};
 use super::walk::{Leaf, Names, Place, What, leaves};
 use crate::trace::{Body, Event, Exchange, ExchangePart, Header, Party};
@@ -19,7 +24,10 @@ use crate::trace::{Body, Event, Exchange, ExchangePart, Header, Party};
 const PATIENCE: f64 = 1.0;
 
 /// How many texts in pieces are looked at at once.
-const MOST_TEXTS: usize = 64;
+const MOST_TEXTS: usize = 256;
+
+/// How many turns are known to go on.
+const MOST_TURNS: usize = 64;
 
 /// The least length of a value that is replaced elsewhere too.
 const LEAST: usize = 8;
@@ -56,8 +64,21 @@ pub struct Redactor {
     known: Known,
     finder: Finder,
     slots: Slots,
-    texts: Vec<(u64, Joined)>,
+    texts: Vec<Text>,
+    /// The turns that go on: the number of the request, as it is written, and the session.
+    turns: VecDeque<(Box<str>, u64)>,
     leaves: Vec<Leaf>,
+    /// The private keys that go on from event to event.
+    keys: [Key; 3],
+}
+
+/// A text in pieces.
+#[derive(Clone, Debug)]
+struct Text {
+    key: u64,
+    /// The session, or the exchange with the model, that it belongs to.
+    owner: u64,
+    joined: Joined,
 }
 
 impl Redactor {
@@ -74,7 +95,8 @@ impl Redactor {
             }
         }
         for secret in &options.secrets {
-            if secret.len() >= LEAST {
+            let is_path = secret.starts_with('/') && is_common(secret.as_bytes());
+            if secret.len() >= LEAST && !is_path && !is_word(secret.as_bytes()) {
                 known.add_secret(secret.as_bytes());
             }
         }
@@ -83,7 +105,9 @@ impl Redactor {
             known,
             slots: Slots::default(),
             texts: Vec::new(),
+            turns: VecDeque::new(),
             leaves: Vec::new(),
+            keys: [Key::default(); 3],
         })
     }
 
@@ -145,11 +169,13 @@ impl Redactor {
                 }
             }
             Body::Model(Exchange {
+                exchange,
                 part: ExchangePart::End(_),
-                ..
-            })
-            | Body::Eof
-            | Body::Exit(_) => self.decide(Mode::Ended),
+            }) => {
+                let owner = owner_of_exchange(*exchange);
+                self.decide(Mode::Ended, Some(owner));
+            }
+            Body::Eof | Body::Exit(_) => self.decide(Mode::Ended, None),
             Body::Model(_) | Body::Signal(_) | Body::Unanswered { .. } => {}
         }
         self.give(event, Vec::new(), out);
@@ -172,14 +198,14 @@ impl Redactor {
             .since()
             .is_some_and(|since| now - since >= PATIENCE)
         {
-            self.decide(Mode::Cut);
+            self.decide(Mode::Cut, None);
             self.slots.drain(&mut self.known, out);
         }
     }
 
     /// The trace ends: gives all that waits.
     pub fn finish(&mut self, out: &mut Vec<Event>) {
-        self.decide(Mode::Ended);
+        self.decide(Mode::Ended, None);
         self.slots.drain(&mut self.known, out);
     }
 
@@ -197,14 +223,16 @@ impl Redactor {
 
     fn drain(&mut self, out: &mut Vec<Event>) {
         if self.slots.is_over_bound() {
-            self.decide(Mode::Cut);
+            self.decide(Mode::Cut, None);
         }
         self.slots.drain(&mut self.known, out);
     }
 
-    fn decide(&mut self, mode: Mode) {
-        for (_, text) in &mut self.texts {
-            text.decide(
+    /// Decides on the texts of a session or an exchange, or on all.
+    fn decide(&mut self, mode: Mode, owner: Option<u64>) {
+        let is_meant = |text: &Text| owner.is_none_or(|owner| owner == text.owner);
+        for text in self.texts.iter_mut().filter(|text| is_meant(text)) {
+            text.joined.decide(
                 mode,
                 &mut Tools {
                     finder: &self.finder,
@@ -214,7 +242,50 @@ impl Redactor {
             );
         }
         if mode == Mode::Ended {
-            self.texts.clear();
+            self.texts.retain(|text| !is_meant(text));
+        }
+    }
+
+    /// Takes note of turns that begin and end, and ends the texts of a turn. Only what belongs to its session is ended by it:
+    /// what another says meanwhile goes on.
+    fn turn(&mut self, from: Party, raw: &[u8]) {
+        let sign: &[u8] = match from {
+            Party::Agent => b"\"stopReason\"",
+            Party::Client => b"\"session/prompt\"",
+            Party::Model | Party::Harness => return,
+        };
+        if memchr::memmem::find(raw, sign).is_none() {
+            return;
+        }
+        let Ok(message) = serde_json::from_slice::<Turn>(raw) else {
+            return;
+        };
+        let Some(id) = message.id else {
+            return;
+        };
+        let session = match (from, message.method.as_deref(), message.params) {
+            (Party::Client, Some("session/prompt"), Some(params)) => params.session_id,
+            (Party::Agent, None, _) => None,
+            _ => return,
+        };
+        match session {
+            Some(session) => {
+                let owner = owner_of_session(session.as_bytes());
+                let is_going_on = self.turns.iter().any(|(_, own)| *own == owner);
+                if self.turns.len() >= MOST_TURNS {
+                    self.turns.pop_front();
+                }
+                self.turns.push_back((id.get().into(), owner));
+                if !is_going_on {
+                    self.decide(Mode::Ended, Some(owner));
+                }
+            }
+            None => {
+                let at = self.turns.iter().position(|(own, _)| **own == *id.get());
+                if let Some((_, owner)) = at.and_then(|at| self.turns.remove(at)) {
+                    self.decide(Mode::Ended, Some(owner));
+                }
+            }
         }
     }
 
@@ -226,9 +297,7 @@ impl Redactor {
         let suspect = self.suspects(text.as_bytes());
         let is_agent = event.from == Party::Agent;
         let in_pieces = is_agent && may_be_in_pieces(text.as_bytes());
-        if !self.slots.is_empty() && ends_turn(event.from, text.as_bytes()) {
-            self.decide(Mode::Ended);
-        }
+        self.turn(event.from, text.as_bytes());
         if !suspect && !in_pieces {
             return self.give(event, Vec::new(), out);
         }
@@ -252,10 +321,27 @@ impl Redactor {
             self.leaves = found;
             return self.give(event, edits, out);
         }
-        let pieces: Vec<_> = found
+        let mut pieces: Vec<_> = found
             .iter()
             .filter_map(|leaf| Some((stream.key(leaf)?, leaf.raw.clone())))
             .collect();
+        if suspect && stream.call.is_some() {
+            // A private key may have each line in an item of its own.
+            let mut key = Key::default();
+            pieces.retain(|(_, raw)| {
+                let own = text.as_bytes().get(raw.clone()).unwrap_or_default();
+                let said = decoded(own);
+                let Some(range) = key.take(&said) else {
+                    return true;
+                };
+                let (start, end) = Places::of(own).range(range.start, range.end);
+                edits.push(Edit {
+                    raw: raw.start + start..raw.start + end,
+                    with: With::Secret(said.get(range).unwrap_or_default().to_vec()),
+                });
+                false
+            });
+        }
         self.leaves = found;
         let number = self.slots.push(event, edits);
         for (key, raw) in pieces {
@@ -264,7 +350,7 @@ impl Redactor {
                 raw,
                 is_escaped: true,
             };
-            self.piece(key, source, suspect, stream.repeats);
+            self.piece(key, stream.owner, source, suspect, stream.repeats);
         }
         self.drain(out);
     }
@@ -298,16 +384,19 @@ impl Redactor {
                     for edit in edits.iter_mut().skip(from) {
                         edit.raw = edit.raw.start + at..edit.raw.end + at;
                     }
-                    pieces.extend(found.iter().filter(|leaf| leaf.flows && !leaf.secret).map(
-                        |leaf| {
-                            let raw = leaf.raw.start + at..leaf.raw.end + at;
-                            (
-                                hash(&[&exchange.to_le_bytes(), &leaf.path.to_le_bytes()]),
-                                raw,
-                                true,
-                            )
-                        },
-                    ));
+                    pieces.extend(
+                        found
+                            .iter()
+                            .filter(|leaf| leaf.flows && (!leaf.secret || leaf.perhaps))
+                            .map(|leaf| {
+                                let raw = leaf.raw.start + at..leaf.raw.end + at;
+                                (
+                                    hash(&[&exchange.to_le_bytes(), &leaf.path.to_le_bytes()]),
+                                    raw,
+                                    true,
+                                )
+                            }),
+                    );
                 }
                 self.leaves = found;
             }
@@ -324,18 +413,18 @@ impl Redactor {
                 raw,
                 is_escaped,
             };
-            self.piece(key, source, suspect, false);
+            self.piece(key, owner_of_exchange(exchange), source, suspect, false);
         }
         self.drain(out);
     }
 
     /// Adds a piece to the text that it belongs to.
-    fn piece(&mut self, key: u64, source: Source, suspect: bool, repeats: bool) {
-        let index = match self.texts.iter().position(|(own, _)| *own == key) {
+    fn piece(&mut self, key: u64, owner: u64, source: Source, suspect: bool, repeats: bool) {
+        let index = match self.texts.iter().position(|text| text.key == key) {
             Some(index) => index,
             None => {
                 if self.texts.len() >= MOST_TEXTS {
-                    self.texts.remove(0).1.decide(
+                    self.texts.remove(0).joined.decide(
                         Mode::Cut,
                         &mut Tools {
                             finder: &self.finder,
@@ -344,11 +433,15 @@ impl Redactor {
                         },
                     );
                 }
-                self.texts.push((key, Joined::default()));
+                self.texts.push(Text {
+                    key,
+                    owner,
+                    joined: Joined::default(),
+                });
                 self.texts.len() - 1
             }
         };
-        let Some((_, text)) = self.texts.get_mut(index) else {
+        let Some(Text { joined: text, .. }) = self.texts.get_mut(index) else {
             return;
         };
         let Some(raw) = self
@@ -389,7 +482,23 @@ impl Redactor {
             _ => b"",
         };
         let mut edits = Vec::new();
-        if self.suspects(bytes) {
+        let key = match (&event.body, event.from) {
+            (Body::Stderr(_), _) => 0,
+            (_, Party::Agent) => 1,
+            _ => 2,
+        };
+        let is_line = matches!(event.body, Body::Line { .. } | Body::Stderr(_));
+        let within = self
+            .keys
+            .get_mut(key)
+            .filter(|_| is_line)
+            .and_then(|key| key.take(bytes));
+        if let Some(range) = within {
+            edits.push(Edit {
+                raw: range.clone(),
+                with: With::Secret(bytes.get(range).unwrap_or_default().to_vec()),
+            });
+        } else if self.suspects(bytes) {
             self.text(bytes, DEPTH, Mode::Cut, &mut edits);
         }
         self.give(event, edits, out);
@@ -441,11 +550,12 @@ impl Redactor {
         let mut has_learnt = false;
         for span in found.spans.iter().filter(|span| span.body.is_some()) {
             let own = text.get(span.start..span.end).unwrap_or_default();
-            if own.len() >= LEAST && is_random(own) {
-                has_learnt |= self.learn(&decoded(own));
+            if own.len() >= LEAST && is_random(own) && !is_word(own) {
+                has_learnt |= self.known.add_secret(&decoded(own));
             }
         }
         if has_learnt {
+            self.take_in();
             // It may stand here once more, in other surroundings.
             found = self.finder.find(text, mode, &self.known);
         }
@@ -464,9 +574,15 @@ impl Redactor {
         depth: usize,
         edits: &mut Vec<Edit>,
     ) {
+        // A private key may have each line in a string of its own.
+        let mut key = Key::default();
         for leaf in found {
             let raw = json.get(leaf.raw.clone()).unwrap_or_default();
             match leaf.what {
+                What::Number if leaf.secret => edits.push(Edit {
+                    raw: leaf.raw.clone(),
+                    with: With::Quoted(raw.to_vec()),
+                }),
                 What::Number => {
                     let found = self.finder.find(raw, Mode::Ended, &self.known);
                     if let Some(StandsFor::Secret(secret)) =
@@ -478,10 +594,24 @@ impl Redactor {
                         });
                     }
                 }
-                What::Text if leaf.secret => self.secret(raw, leaf, edits),
+                What::Text
+                    if leaf.secret && (!leaf.perhaps || looks_secret(&decoded(raw), LEAST)) =>
+                {
+                    self.secret(raw, leaf, edits);
+                }
                 What::Text if stream.key(leaf).is_some() => {}
                 What::Text | What::Name => {
                     let said = decoded(raw);
+                    if leaf.what == What::Text
+                        && let Some(range) = key.take(&said)
+                    {
+                        let (start, end) = Places::of(raw).range(range.start, range.end);
+                        edits.push(Edit {
+                            raw: leaf.raw.start + start..leaf.raw.start + end,
+                            with: With::Secret(said.get(range).unwrap_or_default().to_vec()),
+                        });
+                        continue;
+                    }
                     let mut own = Vec::new();
                     let mode = if stream.repeats || leaf.place == Place::Output {
                         Mode::Cut
@@ -518,20 +648,22 @@ impl Redactor {
             raw: leaf.raw.start + start..leaf.raw.start + end,
             with: With::Secret(own.to_vec()),
         });
-        let is_a_word = is_secret(own) || is_common(own) && !leaf.named;
+        let is_a_word = is_secret(own) || is_word(own) || is_common(own) && !leaf.named;
         if own.len() >= LEAST && !is_a_word {
             self.learn(own);
         }
     }
 
-    /// A secret that is replaced elsewhere too from now on. Returns whether it is new.
-    fn learn(&mut self, secret: &[u8]) -> bool {
-        let is_new = self.known.add_secret(secret);
-        if is_new {
-            // If that were to fail, what was known before is still found.
-            let _ = self.finder.learn(&self.known);
+    /// A secret that is replaced elsewhere too from now on.
+    fn learn(&mut self, secret: &[u8]) {
+        if self.known.add_secret(secret) {
+            self.take_in();
         }
-        is_new
+    }
+
+    fn take_in(&mut self) {
+        // If that were to fail, what was known before is still found.
+        let _ = self.finder.learn(&self.known);
     }
 }
 
@@ -588,19 +720,36 @@ fn may_be_in_pieces(raw: &[u8]) -> bool {
         || memchr::memmem::find(raw, b"\"tool_call").is_some()
 }
 
-/// Whether no text goes on after a message.
-fn ends_turn(from: Party, raw: &[u8]) -> bool {
-    let sign: &[u8] = match from {
-        Party::Agent => b"\"stopReason\"",
-        Party::Client => b"\"session/prompt\"",
-        Party::Model | Party::Harness => return false,
-    };
-    memchr::memmem::find(raw, sign).is_some()
+/// What a message says about turns.
+#[derive(Deserialize)]
+struct Turn<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<TurnParams<'a>>,
+}
+
+#[derive(Deserialize)]
+struct TurnParams<'a> {
+    #[serde(borrow, rename = "sessionId")]
+    session_id: Option<Cow<'a, str>>,
+}
+
+fn owner_of_session(session: &[u8]) -> u64 {
+    hash(&[b"session", session])
+}
+
+fn owner_of_exchange(exchange: u64) -> u64 {
+    hash(&[b"exchange", &exchange.to_le_bytes()])
 }
 
 /// Which texts the pieces in a message belong to.
 #[derive(Debug, Default)]
 struct Stream {
+    /// The session.
+    owner: u64,
     /// A chunk of the text of a session.
     chunk: Option<u64>,
     /// The content of a tool call.
@@ -621,13 +770,16 @@ impl Stream {
                 .unwrap_or_default()
         };
         let kind = at(Place::Kind);
+        let owner = owner_of_session(&decoded(at(Place::Session)));
         if kind.ends_with(b"_chunk") {
             Self {
+                owner,
                 chunk: Some(hash(&[at(Place::Session), kind])),
                 ..Self::default()
             }
         } else if kind.starts_with(b"tool_call") {
             Self {
+                owner,
                 call: Some(hash(&[at(Place::Session), at(Place::ToolCall)])),
                 repeats: true,
                 ..Self::default()
@@ -643,7 +795,7 @@ impl Stream {
 
     /// The text that a leaf is a piece of.
     fn key(&self, leaf: &Leaf) -> Option<u64> {
-        if leaf.what != What::Text || leaf.secret {
+        if leaf.what != What::Text || leaf.secret && !leaf.perhaps {
             return None;
         }
         if self.flows.is_some() {

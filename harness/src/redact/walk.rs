@@ -1,8 +1,10 @@
 //! The strings of a JSON text, with the places in which they stand.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::name::is_secret;
+use super::escape::decoded;
+use super::name::{Says, says};
 
 /// Places of the protocol that matter here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +87,8 @@ pub(super) struct Leaf {
     pub(super) secret: bool,
     /// Whether its own name says that the value is one, and not only the place.
     pub(super) named: bool,
+    /// Whether it is a secret only if it looks like one.
+    pub(super) perhaps: bool,
     /// Whether its name is one under which a model sends text piece by piece.
     pub(super) flows: bool,
     /// The number of the item within the array in which it stands, from 0.
@@ -110,14 +114,16 @@ struct Frame {
     name: Range<usize>,
     /// Whether the next string is a name.
     awaits_name: bool,
-    /// Whether the strings in this array are secrets, as the name of the array says so.
-    secret: bool,
+    /// What the name of this array or object says about the strings in it.
+    says: Says,
+    /// Whether the strings right in this array are secrets whatever they look like.
+    certain: bool,
     /// Whether the last string in this array was a flag such as `--api-key`, whose value comes next.
     after_flag: bool,
     item: u32,
     path: u64,
     /// Of an object with members `name` and `value`: whether the name is that of a secret, and which leaf the value is.
-    is_pair: bool,
+    pair: Says,
     value: Option<usize>,
 }
 
@@ -140,13 +146,16 @@ pub(super) fn leaves(json: &[u8], names: Names, out: &mut Vec<Leaf>) {
             b'{' | b'[' => {
                 let is_object = *byte == b'{';
                 let frame = match stack.last() {
-                    None => Frame::new(is_object, Place::Root, false, 0, 0),
+                    None => Frame::new(is_object, Place::Root, (Says::Nothing, false), 0, 0),
                     Some(parent) => {
-                        let (place, secret) = parent.value(json, names);
+                        let (place, says) = parent.value(json, names);
+                        let certain = says == Says::Secret && !is_object && parent.is_object;
+                        // Below the name of a secret there may be anything: it must look like one.
+                        let below = says.min(Says::Perhaps);
                         Frame::new(
                             is_object,
                             place,
-                            secret && !is_object,
+                            (below.max(parent.says), certain),
                             parent.item,
                             parent.path_of(json),
                         )
@@ -156,11 +165,14 @@ pub(super) fn leaves(json: &[u8], names: Names, out: &mut Vec<Leaf>) {
                 at += 1;
             }
             b'}' | b']' => {
-                let value = stack
+                let pair = stack
                     .pop()
-                    .filter(|frame| frame.is_pair)
-                    .and_then(|frame| frame.value);
-                if let Some(leaf) = value.and_then(|index| out.get_mut(index)) {
+                    .and_then(|frame| Some((frame.pair, frame.value?)));
+                if let Some((says, index)) = pair
+                    && says > Says::Nothing
+                    && let Some(leaf) = out.get_mut(index)
+                {
+                    leaf.perhaps = says == Says::Perhaps && (!leaf.secret || leaf.perhaps);
                     leaf.secret = true;
                     leaf.named = true;
                 }
@@ -188,9 +200,18 @@ pub(super) fn leaves(json: &[u8], names: Names, out: &mut Vec<Leaf>) {
                         matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')
                     })
                     .count();
+                // Under many a name of a secret there is a count.
+                let secret = length >= 8
+                    && stack.last().is_some_and(|frame| {
+                        let name = frame.name(json);
+                        frame.is_object
+                            && frame.value(json, names).1 == Says::Secret
+                            && !name.to_ascii_lowercase().ends_with(b"token")
+                    });
                 out.push(Leaf {
                     raw: at..at + length,
                     what: What::Number,
+                    secret,
                     ..Leaf::default()
                 });
                 at += length;
@@ -224,15 +245,26 @@ fn take_string(
         });
         return;
     }
-    let (place, named) = frame.value(json, names);
-    let name = json.get(frame.name.clone()).unwrap_or_default();
-    let mut secret = named;
+    let (place, says) = frame.value(json, names);
+    let name = frame.name(json);
+    let text = decoded(json.get(raw.clone()).unwrap_or_default());
+    let flows = frame.is_object && is_flowing(&name);
+    let mut secret = says == Says::Secret;
     if frame.is_object {
-        match name {
-            b"name" => {
-                frame.is_pair |= is_secret(json.get(raw.clone()).unwrap_or_default());
+        match &*name {
+            b"name" | b"key" | b"Name" | b"Key" => {
+                let own = if names == Names::Heeded {
+                    self::says(&text)
+                } else {
+                    Says::Nothing
+                };
+                // A single word is also a title.
+                let is_title = text.iter().all(u8::is_ascii_alphabetic)
+                    && !text.ends_with(b"uthorization")
+                    && !text.iter().skip(1).any(u8::is_ascii_uppercase);
+                frame.pair = if is_title { Says::Nothing } else { own };
             }
-            b"value" => {
+            b"value" | b"Value" => {
                 frame.value = Some(out.len());
                 secret |= place == Place::ServerValues;
             }
@@ -240,49 +272,70 @@ fn take_string(
             _ => secret |= place == Place::ServerValues && frame.place != Place::Servers,
         }
     } else {
-        let text = json.get(raw.clone()).unwrap_or_default();
-        secret |= frame.after_flag || place == Place::ServerValues;
-        frame.after_flag = text.starts_with(b"-") && is_secret(text);
+        secret |= frame.certain || frame.after_flag || place == Place::ServerValues;
+        frame.after_flag = text.starts_with(b"-") && self::says(&text) > Says::Nothing;
     }
+    let perhaps = !secret && says.max(frame.says) > Says::Nothing;
+    drop(name);
     out.push(Leaf {
         raw,
         what: What::Text,
         place,
-        secret,
-        named,
-        flows: frame.is_object && is_flowing(name),
+        secret: secret || perhaps,
+        named: says > Says::Nothing,
+        perhaps,
+        flows,
         item: frame.item,
         path: frame.path_of(json),
     });
 }
 
 impl Frame {
-    fn new(is_object: bool, place: Place, secret: bool, item: u32, path: u64) -> Self {
+    fn new(
+        is_object: bool,
+        place: Place,
+        (says, certain): (Says, bool),
+        item: u32,
+        path: u64,
+    ) -> Self {
         Self {
             is_object,
             place,
             name: 0..0,
             awaits_name: is_object,
-            secret,
+            says,
+            certain,
             after_flag: false,
             // The items of an item of an array keep its number.
             item: if is_object { item } else { 0 },
             path,
-            is_pair: false,
+            pair: Says::Nothing,
             value: None,
         }
     }
 
-    /// The place of the value that is read, and whether its name makes it a secret.
-    fn value(&self, json: &[u8], names: Names) -> (Place, bool) {
+    /// The name of the member whose value is read.
+    fn name<'a>(&self, json: &'a [u8]) -> Cow<'a, [u8]> {
+        decoded(json.get(self.name.clone()).unwrap_or_default())
+    }
+
+    /// The place of the value that is read, and what its name says about it.
+    fn value(&self, json: &[u8], names: Names) -> (Place, Says) {
         if !self.is_object {
-            return (self.place.item(), self.secret);
+            let says = if self.certain {
+                Says::Secret
+            } else {
+                Says::Nothing
+            };
+            return (self.place.item(), says);
         }
-        let name = json.get(self.name.clone()).unwrap_or_default();
-        (
-            self.place.member(name),
-            names == Names::Heeded && is_secret(name),
-        )
+        let name = self.name(json);
+        let says = match names {
+            Names::Heeded if &*name == b"tokens" => Says::Perhaps,
+            Names::Heeded => says(&name),
+            Names::Ignored => Says::Nothing,
+        };
+        (self.place.member(&name), says)
     }
 
     fn path_of(&self, json: &[u8]) -> u64 {
@@ -331,7 +384,7 @@ mod tests {
         let mut out = Vec::new();
         leaves(json.as_bytes(), Names::Heeded, &mut out);
         out.iter()
-            .filter(|leaf| leaf.secret)
+            .filter(|leaf| leaf.secret && !leaf.perhaps)
             .map(|leaf| &json[leaf.raw.clone()])
             .collect()
     }

@@ -286,6 +286,8 @@ fn an_event_waits_no_longer_than_a_second_and_the_rest_of_a_secret_is_taken_out_
 fn a_text_that_ends_in_the_beginning_of_a_secret_is_given_at_the_end_of_the_turn() {
     let mut redactor = redactor();
     let mut out = Vec::new();
+    redactor.push(prompt_to(1, "s"), &mut out);
+    out.clear();
     redactor.push(chunk("this is sk"), &mut out);
     assert!(out.is_empty());
     redactor.push(
@@ -481,6 +483,203 @@ fn a_secret_without_end_is_cut_and_nothing_of_it_is_written() {
         .chain([chunk(" end")])
         .collect();
     assert_eq!(said(&all(&mut redactor(), events)), "{secret-1} end");
+}
+
+const WORD: &str = "Zq81LmXw0TtYv52KdGhB";
+
+fn prompt_to(id: u32, session: &str) -> Event {
+    let message = json!({"jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": {"sessionId": session, "prompt": []}});
+    event(Party::Client, &message.to_string())
+}
+
+fn end_of_turn(id: u32) -> Event {
+    let message = json!({"jsonrpc": "2.0", "id": id, "result": {"stopReason": "end_turn"}});
+    event(Party::Agent, &message.to_string())
+}
+
+#[test]
+fn the_turn_of_another_session_decides_nothing() {
+    for secret in [
+        format!("key ghp_{WORD}{WORD}"),
+        format!("Authorization: Bearer {WORD}"),
+        format!("postgres://u:{WORD}@h"),
+        format!("DB_PASSWORD={WORD}"),
+    ] {
+        for between in [
+            vec![end_of_turn(2)],
+            vec![end_of_turn(9)],
+            vec![prompt_to(3, "t"), end_of_turn(3)],
+            vec![prompt_to(4, "s")],
+        ] {
+            let (left, right) = secret.split_at(secret.len() - 17);
+            let events = [prompt_to(1, "s"), prompt_to(2, "t"), chunk(left)]
+                .into_iter()
+                .chain(between)
+                .chain([chunk(right), end_of_turn(1)]);
+            let out = lines(&all(&mut redactor(), events));
+            assert!(!out.contains(right), "{out}");
+        }
+    }
+}
+
+#[test]
+fn a_value_goes_to_the_end_of_the_word_the_line_or_the_quote() {
+    for (before, secret, after) in [
+        ("DB_PASSWORD=", "abcd1(24So", "\n"),
+        ("DB_PASSWORD=", "abcd1|24,So;a&b", " x"),
+        ("DB_PASSWORD=", "abcd1\\Q4So<a>b{c", "\n"),
+        ("PASSWORD=\"", "ab'0 88Xt", "\""),
+        ("x {\"password\":\"", "ab\\\"fKJA", "\"}"),
+        ("postgres://u:", "abcd#I3r", "@h/d"),
+        ("https://u:", "ab@ybU?Z", "@h"),
+        ("Authorization: Bearer ", "abc:eTth", "\n"),
+        ("Cookie: ", "theme=dark; sid=abc", "\n"),
+        ("x?a=1&password=", "abcd", "&b=2"),
+        ("Server=x;User Id=a;Pwd=", "abcd1234", ";X=1"),
+        (
+            "\u{1b}[32mAPI_KEY\u{1b}[0m=\u{1b}[33m",
+            "abcd1234",
+            "\u{1b}[0m",
+        ),
+        ("os.environ['OPENAI_API_KEY'] = '", "abcd", "'"),
+        ("<password>", "abcd", "</password>"),
+        ("<add key=\"ApiKey\" value=\"", "abcd", "\"/>"),
+        ("x {\"name\":\"GH_TOKEN\",\"value\":\"", "abcd", "\"}"),
+        ("mytool --api-key ", "abcd1234", " run"),
+        ("mytool --token=", "abcd1234", " run"),
+        ("curl -u admin:", "abcd1", " https://x"),
+        ("set -gx OPENAI_API_KEY ", "abcd1234", "\n"),
+        ("OPENAI_KEY=", "abcd1234", "\n"),
+        ("X-Amz-Signature=", "abcd1234", "\n"),
+        ("machine h login bob password ", "abcd1234", "\n"),
+    ] {
+        let line = json!({ "text": format!("{before}{secret}{after}") }).to_string();
+        let expected = json!({ "text": format!("{before}{{secret-1}}{after}") }).to_string();
+        assert_eq!(one(&line), expected);
+    }
+}
+
+#[test]
+fn a_password_in_an_address_that_is_cut_is_no_longer_there() {
+    for end in ["", "@h", "WORD@h/x"] {
+        let line = json!({ "text": format!("postgres://u:pa55word{end}") }).to_string();
+        assert!(!one(&line).contains("pa55"), "{line}");
+    }
+    let line = r#"{"text":"see http://localhost:8080"}"#;
+    assert_eq!(one(line), line);
+}
+
+#[test]
+fn secrets_are_found_by_names_of_members_and_of_what_holds_them() {
+    for line in [
+        format!(r#"{{"api\u004bey":"{WORD}"}}"#),
+        format!(r#"{{"mcp\u0053ervers":[{{"\u0065nv":[{{"name":"A","value":"{WORD}"}}]}}]}}"#),
+        format!(r#"{{"x":"https:\/\/u:{WORD}@h\/x"}}"#),
+        format!(r#"{{"credentials":{{"user":"x","key":"{WORD}"}}}}"#),
+        format!(r#"{{"auth":{{"bearer":"{WORD}"}}}}"#),
+        format!(r#"{{"auths":{{"x":{{"auth":"{WORD}"}}}}}}"#),
+        format!(r#"{{"secrets":[{{"v":"{WORD}"}}]}}"#),
+        format!(r#"{{"env":{{"FOO_KEY":"{WORD}"}}}}"#),
+        format!(r#"{{"key":"GH_TOKEN","value":"{WORD}"}}"#),
+        format!(r#"{{"Name":"GH_TOKEN","Value":"{WORD}"}}"#),
+        format!(r#"{{"tokens":["{WORD}"]}}"#),
+        format!(r#"{{"jwt":"{WORD}"}}"#),
+        r#"{"password":1234567890123}"#.to_owned(),
+    ] {
+        let out = one(&line);
+        assert!(out.contains("{secret-1}") && !out.contains(WORD), "{out}");
+    }
+    for line in [
+        r#"{"options":[{"name":"Secret","value":"fast-mode1"}]}"#,
+        r#"{"authorization_endpoint":"https://a/b","publicKey":"abcd12345678","primaryKey":"user12345678"}"#,
+        r#"{"tokenizer":"cl100k_base","maxTokens":4096,"keyId":"abcd12345678","auth":{"terminal":true}}"#,
+        r#"{"token":7,"password":"${DB_PASSWORD}","pwd":"/work/project1"}"#,
+    ] {
+        assert_eq!(one(line), line);
+    }
+}
+
+#[test]
+fn a_private_key_is_found_line_by_line() {
+    let body = [
+        format!("MIIE{WORD}{WORD}"),
+        format!("Aa0{WORD}/{WORD}"),
+        "ab0=".into(),
+    ];
+    let begin = "-----BEGIN RSA PRIVATE KEY-----";
+    let listed = |prefix: &str| {
+        let lines: Vec<String> = [begin.to_owned()]
+            .iter()
+            .chain(&body)
+            .map(|line| format!("{prefix}{line}"))
+            .collect();
+        lines.join("\n")
+    };
+    for prefix in ["", "   12\t", "12→", "- ", "> ", "key.pem:1:", "+"] {
+        let out = one(&json!({ "text": listed(prefix) }).to_string());
+        assert!(!out.contains("LmXw"), "{out}");
+    }
+    let pgp = format!(
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{}\n-----END PGP PRIVATE KEY BLOCK-----",
+        body[0]
+    );
+    assert!(!one(&json!({ "text": pgp }).to_string()).contains("LmXw"));
+    let stderr = [begin.to_owned()]
+        .iter()
+        .chain(&body)
+        .map(|line| Event::new(0.0, Party::Agent, Body::Stderr(line.clone().into_bytes())))
+        .collect::<Vec<_>>();
+    let out = lines(&all(&mut redactor(), stderr));
+    assert!(!out.contains("LmXw") && !out.contains("ab0="), "{out}");
+    let out = one(&json!({ "lines": listed("").lines().collect::<Vec<_>>() }).to_string());
+    assert!(!out.contains("LmXw"), "{out}");
+}
+
+#[test]
+fn words_of_the_protocol_are_replaced_at_their_own_place_only() {
+    let mut redactor = Redactor::new(Options {
+        secrets: vec![
+            "sessionUpdate".into(),
+            "session/update".into(),
+            "postgres".into(),
+        ],
+        ..Options::default()
+    })
+    .unwrap();
+    let out = lines(&all(&mut redactor, [chunk("postgres is it")]));
+    assert!(
+        out.contains("sessionUpdate")
+            && out.contains("session/update")
+            && out.contains("postgres is"),
+        "{out}"
+    );
+    let out = one(r#"{"password":"toolCallId","toolCallId":"x"}"#);
+    assert_eq!(out, r#"{"password":"{secret-1}","toolCallId":"x"}"#);
+}
+
+#[test]
+fn a_long_text_takes_time_in_proportion_to_its_length() {
+    let random = |number: u32| {
+        format!(
+            "{:x}Q{}",
+            u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            number
+        )
+    };
+    let settings: String = (0..4_000)
+        .map(|number| format!("DB_PASSWORD={}\n", random(number)))
+        .collect();
+    let since = std::time::Instant::now();
+    for text in [
+        "password:".repeat(100_000),
+        "-----BEGIN A PRIVATE KEY-----\n".repeat(20_000),
+        settings,
+    ] {
+        let out = one(&json!({ "text": text }).to_string());
+        assert!(!out.is_empty());
+    }
+    // In the square of the length it would be minutes.
+    assert!(since.elapsed().as_secs() < 60, "{:?}", since.elapsed());
 }
 
 proptest! {
