@@ -19,7 +19,10 @@ const SECONDS: f64 = 10.0;
 const GROWTH: f64 = 2.6;
 
 /// What is compared, and what writes one side of it.
-const KINDS: [(&str, fn(&mut Script)); 7] = [
+/// A kind of recording, and what writes it.
+type Kind = (&'static str, fn(&mut Script));
+
+const KINDS: [Kind; 7] = [
     ("the same with other ids", mixed),
     ("one more at the start", one_more),
     ("all texts differ", other_texts),

@@ -15,6 +15,10 @@ const BATCH_BYTES: usize = 1 << 20;
 const WAITING: usize = 4;
 
 /// What a line of a recording holds.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all items are events, and a box for each would cost more than it saves"
+)]
 pub(super) enum Item {
     /// An event, and what its line of the wire holds.
     Event {
