@@ -20,7 +20,9 @@ const SPEED: f64 = 200_000.0;
 const MEMORY: f64 = 200.0;
 
 /// A kind of recording, and what writes it.
-const KINDS: [(&str, fn(&mut Script)); 5] = [
+type Kind = (&'static str, fn(&mut Script));
+
+const KINDS: [Kind; 5] = [
     ("many sessions and turns, mixed", mixed),
     ("one turn of a million chunks", one_turn),
     ("100,000 tool calls in one session", many_calls),

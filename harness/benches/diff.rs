@@ -19,7 +19,6 @@ const SECONDS: f64 = 10.0;
 const GROWTH: f64 = 2.6;
 
 /// What is compared, and what writes one side of it.
-/// A kind of recording, and what writes it.
 type Kind = (&'static str, fn(&mut Script));
 
 const KINDS: [Kind; 7] = [

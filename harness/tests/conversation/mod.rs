@@ -423,7 +423,7 @@ fn perform(out: &mut Writer, act: &Act, cwd: &str) {
             for (tool, title) in tools.iter().zip([one, other]) {
                 out.update(json!({"sessionUpdate":"tool_call","toolCallId":tool,"title":title,"kind":"read","status":"pending"}));
             }
-            let reversed = out.way.cut % 2 == 0;
+            let reversed = out.way.cut.is_multiple_of(2);
             for index in if reversed { [1, 0] } else { [0, 1] } {
                 out.update(json!({"sessionUpdate":"tool_call_update","toolCallId":tools[index],"status":"completed","locations":[{"path":format!("{cwd}/{index}")}]}));
             }
