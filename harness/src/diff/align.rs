@@ -38,7 +38,7 @@ pub(super) fn align(left: &[Keys], right: &[Keys]) -> Vec<Step> {
 }
 
 /// Where some are on the left only and some on the right only, the left ones come first.
-fn left_first(steps: &mut [Step]) {
+pub(super) fn left_first(steps: &mut [Step]) {
     for run in steps
         .chunk_by_mut(|one, next| !matches!(one, Step::Both(..)) && !matches!(next, Step::Both(..)))
     {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
 use std::ops::Range;
 
-use super::align::{Keys, Step, align};
+use super::align::{Keys, Step, align, left_first};
 use super::compare::Comparer;
 use super::likeness;
 use crate::canon::{Canonical, Item, ItemId, What, hasher};
@@ -51,7 +51,9 @@ impl<'c> Comparer<'c> {
         } else {
             align(&left_keys, &right_keys)
         };
-        let steps = self.without_unlike_calls(steps, left, right);
+        let mut steps = self.without_unlike_calls(steps, left, right);
+        // Parting leaves a mix of both sides, whose order would depend on which side is which.
+        left_first(&mut steps);
         let mut pairing = Pairing {
             left,
             right,
