@@ -3,15 +3,18 @@
 //! Each recording has a million events or more; the memory is the highest of a `harness check` as a process of its own.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod watched;
+
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use acp_harness::check::check;
 use acp_harness::trace::TraceReader;
+
+use watched::{Watched, watch};
 
 const EVENTS: u64 = 1_000_000;
 /// Events a second, at least.
@@ -56,8 +59,8 @@ fn main() -> ExitCode {
                 println!("  {id}: {} ({} times)", finding.message, tally.fails);
             }
         }
-        let (seconds, memory) = process(&path);
-        let whole = checked.events as f64 / seconds;
+        let watched = process(&path);
+        let (whole, memory) = (checked.events as f64 / watched.seconds, watched.megabytes);
         let holds = inside >= SPEED && whole >= SPEED && memory <= MEMORY;
         all_hold &= holds;
         println!(
@@ -75,28 +78,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// The seconds that `harness check` takes, and the most memory that it holds, in megabytes.
-fn process(path: &Path) -> (f64, f64) {
-    let began = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_harness"))
-        .arg("check")
-        .arg(path)
-        .arg("-q")
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0.0;
-    while child.try_wait().unwrap().is_none() {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        if let Some(kilobytes) = peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok())
-        {
-            most = f64::max(most, kilobytes);
-        }
-        sleep(Duration::from_millis(5));
-    }
-    (began.elapsed().as_secs_f64(), most / 1024.0)
+/// `harness check` as a process of its own.
+fn process(path: &Path) -> Watched {
+    watch(
+        Command::new(env!("CARGO_BIN_EXE_harness"))
+            .arg("check")
+            .arg(path)
+            .arg("-q")
+            .stdout(Stdio::null()),
+    )
 }
 
 /// Writes a recording event by event.

@@ -4,12 +4,14 @@
 //! reading included.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::fs::{self, File};
+mod watched;
+
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+
+use watched::{Watched, watch};
 
 /// Events on each side; half as many show whether time and memory grow in proportion.
 const EVENTS: u64 = 1_000_000;
@@ -57,12 +59,18 @@ fn main() -> ExitCode {
             });
             measured.push(process(&paths[0], &paths[1]));
         }
-        let ((half, half_memory, _), (seconds, memory, outcome)) = (&measured[0], &measured[1]);
-        let holds =
-            *seconds <= SECONDS && seconds / half <= GROWTH && memory / half_memory <= GROWTH;
+        let (half, whole) = (&measured[0], &measured[1]);
+        let holds = whole.seconds <= SECONDS
+            && whole.seconds / half.seconds <= GROWTH
+            && whole.megabytes / half.megabytes <= GROWTH;
         all_hold &= holds;
         println!(
-            "{name:<34} {seconds:>6.2} s {memory:>7.0} MB   half of it {half:>6.2} s {half_memory:>7.0} MB   {outcome}{}",
+            "{name:<34} {:>6.2} s {:>7.0} MB   half of it {:>6.2} s {:>7.0} MB   {}{}",
+            whole.seconds,
+            whole.megabytes,
+            half.seconds,
+            half.megabytes,
+            String::from_utf8_lossy(&whole.output.stdout).trim(),
             if holds { "" } else { "  MISSED" },
         );
     }
@@ -76,31 +84,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// The seconds that `harness diff` takes, the most memory that it holds in megabytes, and what it says.
-fn process(left: &Path, right: &Path) -> (f64, f64, String) {
-    let began = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_harness"))
-        .arg("diff")
-        .args([left, right])
-        .args(["-q", "--level", "text"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0.0;
-    while child.try_wait().unwrap().is_none() {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        if let Some(kilobytes) = peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok())
-        {
-            most = f64::max(most, kilobytes);
-        }
-        sleep(Duration::from_millis(5));
-    }
-    let seconds = began.elapsed().as_secs_f64();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    (seconds, most / 1024.0, said)
+/// `harness diff` as a process of its own.
+fn process(left: &Path, right: &Path) -> Watched {
+    watch(
+        Command::new(env!("CARGO_BIN_EXE_harness"))
+            .arg("diff")
+            .args([left, right])
+            .args(["-q", "--level", "text"])
+            .stdout(Stdio::piped()),
+    )
 }
 
 /// Writes one side event by event.

@@ -9,12 +9,16 @@
     clippy::indexing_slicing
 )]
 
+mod watched;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
+
+use watched::peak;
 
 const FLOOD: usize = 3_000_000;
 const ROUND_TRIPS: usize = 20_000;
@@ -215,18 +219,6 @@ fn check(trace: &Path, count: usize) {
         recorded >= count,
         "{recorded} of {count} messages are in the file"
     );
-}
-
-fn peak(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim()
-        .trim_end_matches(" kB")
-        .parse::<u64>()
-        .ok()
-        .map(|kilobytes| kilobytes << 10)
 }
 
 /// The median of a round trip.

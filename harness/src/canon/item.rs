@@ -39,6 +39,13 @@ pub(crate) enum What {
     Stderr,
 }
 
+impl What {
+    /// Whether it only keeps a place for something that stands elsewhere.
+    pub(crate) fn is_mark(&self) -> bool {
+        matches!(self, Self::NewSession | Self::Answered)
+    }
+}
+
 /// One thing in canonical form.
 #[derive(Clone, Debug)]
 pub struct Item {

@@ -83,7 +83,7 @@ pub(super) fn main(arguments: &PlayArguments) -> Exit {
         io::stdout(),
         tell,
     );
-    let performed = match performed {
+    let mut performed = match performed {
         Ok(performed) => performed,
         Err(why) => {
             error(format_args!("{}: {why}", arguments.file.display()));
@@ -94,16 +94,15 @@ pub(super) fn main(arguments: &PlayArguments) -> Exit {
         tell(note);
     }
     // What was replaced in the recording is replaced in what the client sent, before the two are compared.
-    let mut sent = performed.live.clone();
     if source.recording.header.redacted
-        && let Err(why) = redact(&mut sent)
+        && let Err(why) = redact(&mut performed.live)
     {
         error(format_args!("{why}; {REPORT_FAULT}"));
         return Exit::Fault;
     }
     let live = Live {
         plan: &performed.plan,
-        trace: &sent,
+        trace: &performed.live,
         put_in: &[],
         incidents: &performed.incidents,
     };

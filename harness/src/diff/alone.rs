@@ -35,7 +35,7 @@ impl<'c> Comparer<'c> {
             return;
         }
         // What became of the session is said of the session, and what became of the answer of the call.
-        if matches!(item.what, What::NewSession | What::Answered) {
+        if item.what.is_mark() {
             return;
         }
         if !self.keeps(Class::Behaviour) {
@@ -47,21 +47,15 @@ impl<'c> Comparer<'c> {
             index,
             on_left.then_some(id),
             (!on_left).then_some(id),
-            Outcome {
-                class: Class::Behaviour,
-                change: if on_left {
-                    Change::Vanished
-                } else {
-                    Change::Appeared
-                },
-                place: form.place(item),
-                left: on_left.then(|| value.clone()),
-                right: (!on_left).then_some(value),
-                message: format!(
+            Outcome::of_one_side(
+                on_left,
+                form.place(item),
+                value,
+                format!(
                     "this is on the {} only",
                     if on_left { "left" } else { "right" }
                 ),
-            },
+            ),
         );
     }
 
@@ -117,10 +111,7 @@ impl<'c> Comparer<'c> {
         at_end: bool,
     ) {
         let form = if on_left { self.left } else { self.right };
-        let is_mark = |id: &ItemId| {
-            form.item(*id)
-                .is_some_and(|item| matches!(item.what, What::NewSession | What::Answered))
-        };
+        let is_mark = |id: &ItemId| form.item(*id).is_some_and(|item| item.what.is_mark());
         let ids: Vec<ItemId> = ids.iter().filter(|id| !is_mark(id)).copied().collect();
         let ids = ids.as_slice();
         let Some((id, item)) = ids.first().and_then(|id| Some((*id, form.item(*id)?))) else {
@@ -140,19 +131,7 @@ impl<'c> Comparer<'c> {
         } else {
             format!("these {count} are on the {this} only")
         };
-        let value = list(form, ids);
-        let outcome = Outcome {
-            class: Class::Behaviour,
-            change: if on_left {
-                Change::Vanished
-            } else {
-                Change::Appeared
-            },
-            place: form.place(item),
-            left: on_left.then(|| value.clone()),
-            right: (!on_left).then_some(value),
-            message,
-        };
+        let outcome = Outcome::of_one_side(on_left, form.place(item), list(form, ids), message);
         let (left, right) = (on_left.then_some(id), (!on_left).then_some(id));
         match pairing {
             Some((pairing, index)) => self.push(pairing, index, left, right, outcome),

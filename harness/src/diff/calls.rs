@@ -2,7 +2,7 @@
 
 use super::align::{Keys, Step, align};
 use super::compare::Comparer;
-use super::difference::{Change, Class};
+use super::difference::Class;
 use super::found::Outcome;
 use super::members::Members;
 use super::pairing::Pairing;
@@ -101,22 +101,16 @@ impl<'c> Comparer<'c> {
             index,
             on_left.then_some(id),
             (!on_left).then_some(id),
-            Outcome {
-                class: Class::Behaviour,
-                change: if on_left {
-                    Change::Vanished
-                } else {
-                    Change::Appeared
-                },
+            Outcome::of_one_side(
+                on_left,
                 place,
-                left: on_left.then(|| value.clone()),
-                right: (!on_left).then_some(value),
-                message: if on_left {
+                value,
+                if on_left {
                     format!("the {name} of the call is missing on the right")
                 } else {
                     format!("the call has a {name} more on the right")
                 },
-            },
+            ),
         );
     }
 }

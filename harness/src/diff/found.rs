@@ -53,6 +53,30 @@ pub(super) struct Outcome {
     pub(super) message: String,
 }
 
+impl Outcome {
+    /// Something that one side alone has.
+    pub(super) fn of_one_side(
+        on_left: bool,
+        place: String,
+        value: String,
+        message: String,
+    ) -> Self {
+        let (change, left, right) = if on_left {
+            (Change::Vanished, Some(value), None)
+        } else {
+            (Change::Appeared, None, Some(value))
+        };
+        Self {
+            class: Class::Behaviour,
+            change,
+            place,
+            left,
+            right,
+            message,
+        }
+    }
+}
+
 impl<'c> Comparer<'c> {
     pub(super) fn push(
         &mut self,

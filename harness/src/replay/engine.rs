@@ -9,12 +9,11 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
 
-use super::answer::{Asked, fitted};
+use super::answer::Asked;
 use super::bindings::Bindings;
-use super::calls::{Calls, RecordedCall};
-use super::fit::{self, LiveAsk};
+use super::calls::Calls;
 use super::incident::Incident;
-use super::plan::{Act, Cause, Plan, Step, cancelled_id, kind_of};
+use super::plan::{Act, Cause, Plan, Step};
 use super::turn::TurnProgress;
 use crate::spec::{Identifier, Side};
 use crate::wire::{Id, Kind, Message, Reading};

@@ -26,6 +26,28 @@ use super::volatility::Volatility;
 use crate::spec::Identifier;
 use crate::trace::{Body, Party, Recording};
 
+/// What is known of an event before its place is.
+#[derive(Clone, Copy)]
+struct Sent {
+    /// Its number in the trace.
+    event: u32,
+    from: Party,
+    /// The number of its kind.
+    kind: u32,
+    /// The number of the request that it makes or answers.
+    request: Option<u32>,
+}
+
+impl Sent {
+    /// The same, of no request.
+    fn unasked(self) -> Self {
+        Self {
+            request: None,
+            ..self
+        }
+    }
+}
+
 /// Sorts a trace.
 pub(super) fn sort<'a>(
     recording: &'a Recording,
@@ -172,7 +194,17 @@ impl<'a> Sorter<'a> {
             self.form.minted.learn_secrets(text);
         }
         self.replace(kind, &mut node);
-        let id = self.push(index, from, what, None, None, kind, &node);
+        let id = self.push(
+            Sent {
+                event: index,
+                from,
+                kind,
+                request: None,
+            },
+            what,
+            None,
+            &node,
+        );
         self.form.connection.push(id);
     }
 
@@ -208,17 +240,19 @@ impl<'a> Sorter<'a> {
     }
 
     /// Makes an item of a value and gives its number.
-    #[expect(clippy::too_many_arguments, reason = "an item has as many sides")]
     pub(super) fn push(
         &mut self,
-        event: u32,
-        from: Party,
+        sent: Sent,
         what: What,
         session: Option<u32>,
-        request: Option<u32>,
-        kind: u32,
         node: &Node<'_>,
     ) -> ItemId {
+        let Sent {
+            event,
+            from,
+            kind,
+            request,
+        } = sent;
         let id = ItemId(u32::try_from(self.form.items.len()).unwrap_or(u32::MAX));
         let mut hasher = hasher();
         let name = self

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::Sorter;
 use super::envelope::{Envelope, key};
+use super::{Sent, Sorter};
 use crate::canon::item::{CHUNKS, FLOATING, ItemId, Request, What};
 use crate::canon::minted::Scope;
 use crate::canon::node::Node;
@@ -48,6 +48,12 @@ impl<'a> Sorter<'a> {
             .id
             .as_ref()
             .map(|id| self.begin(from, id, method, session));
+        let sent = Sent {
+            event: index,
+            from,
+            kind,
+            request,
+        };
         let mut context = self.context(session, request);
         if let Some(target) = target.and_then(|target| self.form.requests.get(target as usize)) {
             context.target = Some(target.reference);
@@ -64,7 +70,7 @@ impl<'a> Sorter<'a> {
             && let Some(text) = prepare::take_text(&mut node)
         {
             self.name(&mut node, context);
-            self.chunk(index, from, session, kind, node, &text);
+            self.chunk(sent, session, node, &text);
             if let Cow::Borrowed(text) = text
                 && from == Party::Agent
             {
@@ -78,15 +84,15 @@ impl<'a> Sorter<'a> {
 
         let tool = Self::tool_of(&node, method);
         if let (Some(session), Some((tool, is_update))) = (session, tool) {
-            self.step(index, from, session, request, kind, node, tool, is_update);
+            self.step(sent, session, node, tool, is_update);
             return;
         }
         let Some(session) = session else {
-            let id = self.push(index, from, What::Message(kind), None, request, kind, &node);
+            let id = self.push(sent, What::Message(kind), None, &node);
             self.set_request_item(request, id);
             self.form.connection.push(id);
             if method == "session/new" {
-                self.await_session(index, from, request, id, kind, context.folder);
+                self.await_session(sent, id, context.folder);
             }
             return;
         };
@@ -95,15 +101,7 @@ impl<'a> Sorter<'a> {
             .and_then(|update| FLOATING.iter().position(|kind| *kind == update))
             .filter(|_| opened)
         {
-            let id = self.push(
-                index,
-                from,
-                What::Message(kind),
-                Some(session),
-                request,
-                kind,
-                &node,
-            );
+            let id = self.push(sent, What::Message(kind), Some(session), &node);
             if let Some(stream) = self
                 .form
                 .sessions
@@ -116,22 +114,14 @@ impl<'a> Sorter<'a> {
         }
         let cancels = from == Party::Client
             && (method == "session/cancel" || self.is_open_turn(session, target));
-        if cancels && self.cancel(index, from, session, request, kind, &node) {
+        if cancels && self.cancel(sent, session, &node) {
             return;
         }
         self.close_text(session);
         if method == "session/prompt" && from == Party::Client {
             self.begin_turn(session, request);
         }
-        let id = self.push(
-            index,
-            from,
-            What::Message(kind),
-            Some(session),
-            request,
-            kind,
-            &node,
-        );
+        let id = self.push(sent, What::Message(kind), Some(session), &node);
         self.set_request_item(request, id);
         if method == "terminal/output" {
             self.poll(session, id, &node);
@@ -233,16 +223,10 @@ impl<'a> Sorter<'a> {
     }
 
     /// Marks in the connection's stream that a session was asked for.
-    pub(super) fn await_session(
-        &mut self,
-        index: u32,
-        from: Party,
-        request: Option<u32>,
-        id: ItemId,
-        kind: u32,
-        folder: Option<usize>,
-    ) {
-        let Some(entry) = request.and_then(|request| self.form.requests.get_mut(request as usize))
+    pub(super) fn await_session(&mut self, sent: Sent, id: ItemId, folder: Option<usize>) {
+        let Some(entry) = sent
+            .request
+            .and_then(|request| self.form.requests.get_mut(request as usize))
         else {
             return;
         };
@@ -250,9 +234,9 @@ impl<'a> Sorter<'a> {
         let place = self.form.connection.len().saturating_sub(1);
         entry.new_session = Some((id, place, folder));
         self.awaited += 1;
-        let mark = self.push(index, from, What::NewSession, None, None, kind, &Node::Null);
+        let mark = self.push(sent.unasked(), What::NewSession, None, &Node::Null);
         // The mark waits outside of all streams until it is known whether a session comes of it.
-        if let Some(owner) = self.form.owners.get_mut(index as usize) {
+        if let Some(owner) = self.form.owners.get_mut(sent.event as usize) {
             *owner = id.0;
         }
         debug_assert_eq!(mark.0, id.0 + 1);

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::Sorter;
 use super::envelope::Envelope;
+use super::{Sent, Sorter};
 use crate::canon::item::{ItemId, What};
 use crate::canon::minted::Scope;
 use crate::canon::node::Node;
@@ -73,27 +73,25 @@ impl<'a> Sorter<'a> {
         {
             request.answered = true;
         }
+        let sent = Sent {
+            event: index,
+            from,
+            kind,
+            request,
+        };
         let Some(session) = session else {
-            let id = self.push(index, from, What::Message(kind), None, request, kind, &node);
+            let id = self.push(sent, What::Message(kind), None, &node);
             self.form.connection.push(id);
             return;
         };
         if let Some(call) = entry.filter(|_| !again).and_then(|entry| entry.call) {
-            let id = self.push(
-                index,
-                from,
-                What::Step(call),
-                Some(session),
-                request,
-                kind,
-                &node,
-            );
+            let id = self.push(sent, What::Step(call), Some(session), &node);
             if let Some(call) = self.form.calls.get_mut(call as usize) {
                 call.steps.push(id);
             }
             // What the agent does next must not come before the answer: it has its place in the session, too.
             let what = What::Answered;
-            let mark = self.push(index, from, what, Some(session), request, kind, &Node::Null);
+            let mark = self.push(sent, what, Some(session), &Node::Null);
             if let Some(owner) = self.form.owners.get_mut(index as usize) {
                 *owner = id.0;
             }
@@ -108,15 +106,7 @@ impl<'a> Sorter<'a> {
             live.turns.retain(|open| *open != turn);
             live.turns.push(turn);
         }
-        let id = self.push(
-            index,
-            from,
-            What::Message(kind),
-            Some(session),
-            request,
-            kind,
-            &node,
-        );
+        let id = self.push(sent, What::Message(kind), Some(session), &node);
         if let (Some(_), Some(live)) = (ends, self.live.get_mut(session as usize)) {
             live.turns.pop();
         }

@@ -1,11 +1,10 @@
 //! Texts: consecutive chunks of one message, joined.
 
-use super::Sorter;
+use super::{Sent, Sorter};
 use crate::canon::item::{ItemId, What};
 use crate::canon::minted::Reference;
 use crate::canon::node::Node;
 use crate::canon::prepare;
-use crate::trace::Party;
 /// A message of which chunks are still coming.
 #[derive(Debug)]
 pub(super) struct OpenText<'a> {
@@ -98,15 +97,8 @@ impl<'a> Sorter<'a> {
         });
     }
 
-    pub(super) fn chunk(
-        &mut self,
-        index: u32,
-        from: Party,
-        session: u32,
-        kind: u32,
-        node: Node<'a>,
-        text: &str,
-    ) {
+    pub(super) fn chunk(&mut self, sent: Sent, session: u32, node: Node<'a>, text: &str) {
+        let kind = sent.kind;
         let message = match node.at(&["params", "update", "messageId"]) {
             Some(Node::Id(id)) => Some(*id),
             _ => None,
@@ -119,7 +111,7 @@ impl<'a> Sorter<'a> {
             && open.message == message
         {
             open.text.push_str(text);
-            if let Some(owner) = self.form.owners.get_mut(index as usize) {
+            if let Some(owner) = self.form.owners.get_mut(sent.event as usize) {
                 *owner = open.item.0;
             }
             return;
@@ -133,7 +125,7 @@ impl<'a> Sorter<'a> {
             kind,
             text: "".into(),
         };
-        let item = self.push(index, from, what, Some(session), None, kind, &Node::Null);
+        let item = self.push(sent.unasked(), what, Some(session), &Node::Null);
         self.append(session, item);
         if let Some(live) = self.live.get_mut(session as usize) {
             live.text = Some(OpenText {

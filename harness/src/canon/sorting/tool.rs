@@ -2,12 +2,11 @@
 
 use std::hash::{Hash as _, Hasher as _};
 
-use super::{Sorter, mix};
+use super::{Sent, Sorter, mix};
 use crate::canon::call::{self, State};
 use crate::canon::item::{Call, Item, What};
 use crate::canon::minted::Reference;
 use crate::canon::node::{Node, hasher};
-use crate::trace::Party;
 impl<'a> Sorter<'a> {
     /// The tool call that a message is about, and whether it is an update.
     pub(super) fn tool_of(node: &Node<'_>, method: &str) -> Option<(Reference, bool)> {
@@ -22,14 +21,10 @@ impl<'a> Sorter<'a> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a step has as many sides")]
     pub(super) fn step(
         &mut self,
-        index: u32,
-        from: Party,
+        sent: Sent,
         session: u32,
-        request: Option<u32>,
-        kind: u32,
         node: Node<'a>,
         tool: Reference,
         is_update: bool,
@@ -57,7 +52,7 @@ impl<'a> Sorter<'a> {
                     let repeated = restart.then(|| update.clone());
                     delta = state.advance(update, minted);
                     if delta.is_none() {
-                        return self.owned_by_call(index, session, tool);
+                        return self.owned_by_call(sent.event, session, tool);
                     }
                     match repeated {
                         // Another call under an id that has been used.
@@ -80,7 +75,7 @@ impl<'a> Sorter<'a> {
         };
         if fresh {
             self.close_text(session);
-            self.start_call(index, from, session, kind, tool);
+            self.start_call(sent.unasked(), session, tool);
             if is_update
                 && let (Some(update), Some(live)) =
                     (value.take(), self.live.get_mut(session as usize))
@@ -98,18 +93,11 @@ impl<'a> Sorter<'a> {
             return;
         };
         let node = delta.or(value).unwrap_or(Node::Null);
-        let id = self.push(
-            index,
-            from,
-            What::Step(call),
-            Some(session),
-            request,
-            kind,
-            &node,
-        );
-        self.set_request_item(request, id);
-        if let Some(request) =
-            request.and_then(|request| self.form.requests.get_mut(request as usize))
+        let id = self.push(sent, What::Step(call), Some(session), &node);
+        self.set_request_item(sent.request, id);
+        if let Some(request) = sent
+            .request
+            .and_then(|request| self.form.requests.get_mut(request as usize))
         {
             request.call = Some(call);
         }
@@ -132,24 +120,9 @@ impl<'a> Sorter<'a> {
         }
     }
 
-    pub(super) fn start_call(
-        &mut self,
-        index: u32,
-        from: Party,
-        session: u32,
-        kind: u32,
-        tool: Reference,
-    ) {
+    pub(super) fn start_call(&mut self, sent: Sent, session: u32, tool: Reference) {
         let call = u32::try_from(self.form.calls.len()).unwrap_or(u32::MAX);
-        let item = self.push(
-            index,
-            from,
-            What::Call(call),
-            Some(session),
-            None,
-            kind,
-            &Node::Null,
-        );
+        let item = self.push(sent, What::Call(call), Some(session), &Node::Null);
         self.form.calls.push(Call {
             id: tool,
             item,

@@ -1,6 +1,6 @@
 //! Turns: where they begin and end, and what is in flight when one is cancelled.
 
-use super::Sorter;
+use super::{Sent, Sorter};
 use crate::canon::item::{ItemId, What};
 use crate::canon::node::Node;
 use crate::trace::Party;
@@ -35,15 +35,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// A cancel stands before what is in flight when it comes; false where no turn is open.
-    pub(super) fn cancel(
-        &mut self,
-        index: u32,
-        from: Party,
-        session: u32,
-        request: Option<u32>,
-        kind: u32,
-        node: &Node<'a>,
-    ) -> bool {
+    pub(super) fn cancel(&mut self, sent: Sent, session: u32, node: &Node<'a>) -> bool {
         if self
             .live
             .get(session as usize)
@@ -51,16 +43,8 @@ impl<'a> Sorter<'a> {
         {
             return false;
         }
-        let id = self.push(
-            index,
-            from,
-            What::Message(kind),
-            Some(session),
-            request,
-            kind,
-            node,
-        );
-        self.set_request_item(request, id);
+        let id = self.push(sent, What::Message(sent.kind), Some(session), node);
+        self.set_request_item(sent.request, id);
         let place = self.mark_in_flight(session);
         if let Some(known) = self.form.sessions.get_mut(session as usize) {
             known.items.insert(place, id);

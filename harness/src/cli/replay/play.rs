@@ -1,5 +1,6 @@
 //! Replays each recording, as often as asked.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -145,9 +146,9 @@ fn taken(
 ) -> (Replay, Vec<Difference>) {
     let mut fault = replayed.fault;
     // What was replaced in the recording is replaced in what the agent sent, before the two are compared.
-    let mut compared_with = replayed.live.clone();
+    let mut compared_with = Cow::Borrowed(&replayed.live);
     if source.recording.header.redacted
-        && let Err(why) = redact(&mut compared_with)
+        && let Err(why) = redact(compared_with.to_mut())
     {
         fault.get_or_insert(why);
     }

@@ -1,6 +1,13 @@
 //! What the other side asks and answers: each is matched with the recorded one that it fits.
 
-use super::*;
+use serde_json::Value;
+
+use super::{Engine, Output, State};
+use crate::replay::answer::{Asked, fitted};
+use crate::replay::fit::{self, LiveAsk};
+use crate::replay::plan::{Act, Cause};
+use crate::spec::{Identifier, Side};
+use crate::wire::{Id, Message};
 
 impl Engine {
     /// A request of the other side.

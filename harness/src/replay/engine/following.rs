@@ -1,6 +1,14 @@
 //! What the other side tells: minted values are bound, and what waits for it may go on.
 
-use super::*;
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::{Engine, State, is_rest};
+use crate::replay::calls::RecordedCall;
+use crate::replay::plan::{Cause, cancelled_id, kind_of};
+use crate::spec::Identifier;
+use crate::wire::{Id, Message};
 
 impl Engine {
     /// A notification of the agent.

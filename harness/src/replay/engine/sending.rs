@@ -1,6 +1,9 @@
 //! What goes out: the next steps of the plan that nothing holds back, with what was bound put in.
 
-use super::*;
+use super::{Engine, Output, State};
+use crate::replay::answer::fitted;
+use crate::replay::incident::Incident;
+use crate::replay::plan::{Act, Cause, Step};
 
 impl Engine {
     pub(super) fn go(&mut self, number: usize) {
