@@ -3,8 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
+use super::address::{address, user};
 use super::find::{Mode, Outcome};
 use super::form::{Body, Runs, is_random};
+use super::key_block::{key_block, key_lines};
 use super::name::{Says, is_no_secret, looks_secret, says};
 
 /// Words that a name of a secret holds, and other signs that a secret may follow.
@@ -75,10 +77,7 @@ pub(super) enum Sign {
 }
 
 /// The longest name, or space around a separator, that is looked through.
-const REACH: usize = 64;
-
-/// How far the end of a private key is looked for.
-const LONGEST_KEY: usize = 64 << 10;
+pub(super) const REACH: usize = 64;
 
 impl Sign {
     /// Looks at the sign that stands at `start..end`.
@@ -122,17 +121,17 @@ impl Sign {
 
 /// Where a value begins and what it consists of.
 #[derive(Clone, Copy)]
-struct Value {
-    body: Body,
-    from: usize,
+pub(super) struct Value {
+    pub(super) body: Body,
+    pub(super) from: usize,
     /// Where the sign of it stands.
-    sign: usize,
-    mode: Mode,
+    pub(super) sign: usize,
+    pub(super) mode: Mode,
 }
 
 impl Value {
     /// The value that begins there and is as long as its bytes fit.
-    fn find(self, runs: &mut Runs<'_>, accept: impl Fn(&[u8]) -> bool) -> Outcome {
+    pub(super) fn find(self, runs: &mut Runs<'_>, accept: impl Fn(&[u8]) -> bool) -> Outcome {
         let (mut own, is_open) = runs.run(self.body, self.from);
         let mut is_open = is_open && self.mode == Mode::Open;
         if !is_in_quotes(self.body)
@@ -217,7 +216,7 @@ impl Value {
 const START: usize = 1024;
 
 /// How many quotes inside a value are looked past.
-const INNER_QUOTES: usize = 64;
+pub(super) const INNER_QUOTES: usize = 64;
 
 fn is_in_quotes(body: Body) -> bool {
     matches!(body, Body::Double | Body::Single | Body::Tick)
@@ -476,7 +475,7 @@ fn is_code(value: &[u8]) -> bool {
 }
 
 /// Past a quote with the backslashes before it, if there is one.
-fn quote(text: &[u8], from: usize) -> (usize, Option<(u8, usize)>) {
+pub(super) fn quote(text: &[u8], from: usize) -> (usize, Option<(u8, usize)>) {
     let from = from + colour(text, from);
     let rest = text.get(from..).unwrap_or_default();
     let slashes = rest
@@ -586,169 +585,4 @@ fn is_user_and_password(value: &[u8]) -> bool {
         && BASE64.decode(value).is_ok_and(|decoded| {
             decoded.contains(&b':') && decoded.iter().all(|byte| *byte >= b' ')
         })
-}
-
-/// The password in an address: up to the last `@` before a `/` or white space, as passwords may hold one.
-fn address(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
-    let mut from = end;
-    let mut last = None;
-    let mut is_open = true;
-    for _ in 0..INNER_QUOTES {
-        let (piece, reaches_end) = runs.run(Body::Address, from);
-        from += piece.len();
-        is_open = reaches_end;
-        if reaches_end || runs.text.get(from) != Some(&b'@') {
-            break;
-        }
-        last = Some(from);
-        from += 1;
-    }
-    let text = runs.text;
-    let user = text.get(end..last.unwrap_or(from)).unwrap_or_default();
-    let colon = memchr::memchr(b':', user);
-    let own_from = end + colon.map_or(0, |colon| colon + 1);
-    if is_open && mode == Mode::Open {
-        return Outcome::Undecided {
-            keep: start,
-            hold: own_from,
-            run: None,
-        };
-    }
-    let own_end = last.unwrap_or(from);
-    let own = text.get(own_from..own_end).unwrap_or_default();
-    let is_query =
-        memchr::memchr(b'?', user).is_some_and(|at| colon.is_none_or(|colon| at < colon));
-    let is_secret = match (last, colon) {
-        _ if is_no_secret(own) || is_query || user.starts_with(b"[") => false,
-        (Some(_), Some(_)) => true,
-        (Some(_), None) => own.len() >= 16 && is_random(own),
-        // It is cut, and what is there is no port.
-        (None, Some(_)) => {
-            is_open
-                && own.iter().any(|byte| !byte.is_ascii_digit())
-                && !matches!(own, [b':' | b'{' | b'$', ..])
-        }
-        (None, None) => false,
-    };
-    if !is_secret {
-        return Outcome::Nothing;
-    }
-    Outcome::Secret {
-        start: own_from,
-        end: own_end,
-        body: Body::Address,
-    }
-}
-
-/// User and password behind the flag of a command.
-fn user(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
-    let text = runs.text;
-    let is_flag = start == 0
-        || matches!(text.get(start - 1), Some(byte) if byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
-    if !is_flag {
-        return Outcome::Nothing;
-    }
-    let (at, _) = quote(text, end);
-    let (word, is_open) = runs.run(Body::Credential, at);
-    let colon = memchr::memchr(b':', word.get(..REACH).unwrap_or(word));
-    let Some(colon) = colon else {
-        return if is_open {
-            Outcome::context(start, text.len(), mode)
-        } else {
-            Outcome::Nothing
-        };
-    };
-    let value = Value {
-        body: Body::Credential,
-        from: at + colon + 1,
-        sign: start,
-        mode,
-    };
-    value.find(runs, |value| {
-        value.len() >= 4 && value.iter().any(|byte| !byte.is_ascii_digit())
-    })
-}
-
-/// The lines of a private key.
-fn key_block(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
-    let text = runs.text;
-    let rest = runs.rest(end);
-    let label = rest
-        .iter()
-        .take(REACH)
-        .take_while(|byte| byte.is_ascii_uppercase() || matches!(byte, b' ' | b'-'))
-        .count();
-    if label == rest.len() {
-        return Outcome::context(start, text.len(), mode);
-    }
-    let own = rest.get(..label).unwrap_or_default();
-    if !own.ends_with(b"PRIVATE KEY-----") && !own.ends_with(b"PRIVATE KEY BLOCK-----") {
-        return Outcome::Nothing;
-    }
-    key_lines(runs, start, end + label, mode)
-}
-
-/// The lines of a private key that begin at `from`, up to its end, if that is there.
-fn key_lines(runs: &mut Runs<'_>, start: usize, from: usize, mode: Mode) -> Outcome {
-    let is_near = |end: &usize| *end - from <= LONGEST_KEY;
-    let own = match runs.end_of_key(from).filter(is_near) {
-        Some(end) => runs.text.get(from..end).unwrap_or_default(),
-        None if mode == Mode::Open => {
-            return Outcome::Undecided {
-                keep: start,
-                hold: from,
-                run: None,
-            };
-        }
-        None => {
-            let rest = runs.rest(from);
-            let within = rest.get(..LONGEST_KEY).unwrap_or(rest);
-            let length: usize = within
-                .split_inclusive(|byte| *byte == b'\n')
-                .enumerate()
-                .take_while(|(index, line)| {
-                    *index == 0 && line.trim_ascii().is_empty() || is_key_line(line)
-                })
-                .map(|(_, line)| line.len())
-                .sum();
-            let run = runs.run(Body::Key, from).0;
-            rest.get(..length.max(run.len())).unwrap_or_default()
-        }
-    };
-    if is_no_secret(own) {
-        return Outcome::Nothing;
-    }
-    Outcome::Secret {
-        start: from,
-        end: from + own.len(),
-        body: Body::Key,
-    }
-}
-
-/// Whether a line may be one of a private key: base64 at its end, whatever a listing puts before that, or a header.
-pub(super) fn is_key_line(line: &[u8]) -> bool {
-    let line = line.trim_ascii();
-    let length = line
-        .iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
-        .count();
-    let before = line.get(..line.len() - length).unwrap_or_default();
-    // What stands before is a number, a sign of a diff, the name of a file.
-    let is_listed = before.len() <= REACH;
-    let is_whole = before.iter().all(|byte| !byte.is_ascii_alphabetic());
-    line.is_empty()
-        || is_listed && length >= 24
-        || is_whole && length >= 1
-        || [&b"Proc-Type:"[..], b"DEK-Info:", b"Version:", b"Comment:"]
-            .iter()
-            .any(|header| memchr::memmem::find(line, header).is_some())
-}
-
-/// Whether a private key begins in a line and does not end in it.
-pub(super) fn begins_key(line: &[u8]) -> bool {
-    memchr::memmem::rfind(line, b"PRIVATE KEY").is_some_and(|at| {
-        memchr::memmem::rfind(line.get(..at).unwrap_or_default(), b"-----BEGIN ").is_some()
-            && memchr::memmem::find(line.get(at..).unwrap_or_default(), b"-----END ").is_none()
-    })
 }

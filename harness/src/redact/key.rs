@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::context::{begins_key, is_key_line};
+use super::key_block::{begins_key, is_key_line};
 
 /// How many lines a key may have.
 const MOST_LINES: u16 = 400;

@@ -11,12 +11,14 @@
 //!
 //! One path serves the recorder and `harness redact`. Nothing here reads a clock, a file or the environment.
 
+mod address;
 mod context;
 mod escape;
 mod find;
 mod form;
 mod joined;
 mod key;
+mod key_block;
 mod known;
 mod name;
 mod redactor;

@@ -1,23 +1,24 @@
 //! Takes events, and gives them back without secrets.
 
-use std::borrow::Cow;
+mod replacing;
+mod stream;
+
 use std::collections::VecDeque;
 
 use regex::bytes::Regex;
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
+use self::stream::{Stream, Turn, hash, owner_of_exchange, owner_of_session};
 use super::escape::{Places, decoded};
 use super::find::{Finder, Mode};
-use super::form::is_random;
-use super::joined::{Joined, Source, Tools, replacement};
+use super::joined::{Joined, Source, Tools};
 use super::key::Key;
-use super::known::{Known, StandsFor};
-use super::name::{is_common, is_no_secret, is_secret, is_word, looks_secret};
-use super::slots::{Edit, Slots, With, edit_event, edited};
-use super::walk::{Leaf, Names, Place, What, leaves};
+use super::known::Known;
+use super::name::{is_common, is_word};
+use super::slots::{Edit, Slots, With, edit_event};
+use super::walk::{Leaf, Names, leaves};
 use crate::trace::{Body, Event, Exchange, ExchangePart, Header, Party};
 
 /// How long an event may wait, in seconds of the trace.
@@ -511,172 +512,6 @@ impl Redactor {
         // Letters can be written as escapes that no search in the raw line sees.
         found || self.finder.has_patterns() || memchr::memmem::find(raw, b"\\u00").is_some()
     }
-
-    /// A text that stands alone. Returns whether it was changed.
-    fn plain_text(&mut self, text: &mut String) -> bool {
-        if !self.suspects(text.as_bytes()) {
-            return false;
-        }
-        let mut edits = Vec::new();
-        self.text(text.as_bytes(), DEPTH, Mode::Ended, &mut edits);
-        if edits.is_empty() {
-            return false;
-        }
-        let changed = edited(text.as_bytes(), edits, &mut self.known);
-        *text = String::from_utf8_lossy(&changed).into_owned();
-        true
-    }
-
-    /// A JSON text that stands alone; `None` where nothing is to be replaced.
-    fn json_text(&mut self, json: &[u8]) -> Option<Vec<u8>> {
-        let mut edits = Vec::new();
-        self.text(json, DEPTH, Mode::Ended, &mut edits);
-        (!edits.is_empty()).then(|| edited(json, edits, &mut self.known))
-    }
-
-    /// The edits for a text that may be JSON.
-    fn text(&mut self, text: &[u8], depth: usize, mode: Mode, edits: &mut Vec<Edit>) {
-        if let Some(json) = json_within(text).filter(|_| depth > 0) {
-            let mut found = Vec::new();
-            leaves(json, Names::Heeded, &mut found);
-            self.places(json, &found, &Stream::default(), depth - 1, edits);
-            let at = text.len() - text.trim_ascii_start().len();
-            for edit in edits {
-                edit.raw = edit.raw.start + at..edit.raw.end + at;
-            }
-            return;
-        }
-        let mut found = self.finder.find(text, mode, &self.known);
-        let mut has_learnt = false;
-        for span in found.spans.iter().filter(|span| span.body.is_some()) {
-            let own = text.get(span.start..span.end).unwrap_or_default();
-            if own.len() >= LEAST && is_random(own) && !is_word(own) {
-                has_learnt |= self.known.add_secret(&decoded(own));
-            }
-        }
-        if has_learnt {
-            self.take_in();
-            // It may stand here once more, in other surroundings.
-            found = self.finder.find(text, mode, &self.known);
-        }
-        edits.extend(found.spans.iter().map(|span| Edit {
-            raw: span.start..span.end,
-            with: replacement(span, text),
-        }));
-    }
-
-    /// The edits for the leaves of a JSON text, but for those that are pieces of a longer text.
-    fn places(
-        &mut self,
-        json: &[u8],
-        found: &[Leaf],
-        stream: &Stream,
-        depth: usize,
-        edits: &mut Vec<Edit>,
-    ) {
-        // A private key may have each line in a string of its own.
-        let mut key = Key::default();
-        for leaf in found {
-            let raw = json.get(leaf.raw.clone()).unwrap_or_default();
-            match leaf.what {
-                What::Number if leaf.secret => edits.push(Edit {
-                    raw: leaf.raw.clone(),
-                    with: With::Quoted(raw.to_vec()),
-                }),
-                What::Number => {
-                    let found = self.finder.find(raw, Mode::Ended, &self.known);
-                    if let Some(StandsFor::Secret(secret)) =
-                        found.spans.first().and_then(|span| span.stands_for.clone())
-                    {
-                        edits.push(Edit {
-                            raw: leaf.raw.clone(),
-                            with: With::Quoted(secret),
-                        });
-                    }
-                }
-                What::Text
-                    if leaf.secret && (!leaf.perhaps || looks_secret(&decoded(raw), LEAST)) =>
-                {
-                    self.secret(raw, leaf, edits);
-                }
-                What::Text if stream.key(leaf).is_some() => {}
-                What::Text | What::Name => {
-                    let said = decoded(raw);
-                    if leaf.what == What::Text
-                        && let Some(range) = key.take(&said)
-                    {
-                        let (start, end) = Places::of(raw).range(range.start, range.end);
-                        edits.push(Edit {
-                            raw: leaf.raw.start + start..leaf.raw.start + end,
-                            with: With::Secret(said.get(range).unwrap_or_default().to_vec()),
-                        });
-                        continue;
-                    }
-                    let mut own = Vec::new();
-                    let mode = if stream.repeats || leaf.place == Place::Output {
-                        Mode::Cut
-                    } else {
-                        Mode::Ended
-                    };
-                    let depth = if leaf.what == What::Text { depth } else { 0 };
-                    self.text(&said, depth, mode, &mut own);
-                    own.sort_by_key(|edit| edit.raw.start);
-                    let mut places = Places::of(raw);
-                    edits.extend(own.into_iter().map(|edit| {
-                        let (start, end) = places.range(edit.raw.start, edit.raw.end);
-                        Edit {
-                            raw: leaf.raw.start + start..leaf.raw.start + end,
-                            with: edit.with,
-                        }
-                    }));
-                }
-            }
-        }
-    }
-
-    /// A value that is a secret by its place.
-    fn secret(&mut self, raw: &[u8], leaf: &Leaf, edits: &mut Vec<Edit>) {
-        let said = decoded(raw);
-        if is_no_secret(&said) {
-            return;
-        }
-        // `Bearer` and the like are no secret, and what follows is the secret that turns up elsewhere.
-        let scheme = scheme(&said);
-        let own = said.get(scheme..).unwrap_or_default();
-        let (start, end) = Places::of(raw).range(scheme, said.len());
-        edits.push(Edit {
-            raw: leaf.raw.start + start..leaf.raw.start + end,
-            with: With::Secret(own.to_vec()),
-        });
-        let is_a_word = is_secret(own) || is_word(own) || is_common(own) && !leaf.named;
-        if own.len() >= LEAST && !is_a_word {
-            self.learn(own);
-        }
-    }
-
-    /// A secret that is replaced elsewhere too from now on.
-    fn learn(&mut self, secret: &[u8]) {
-        if self.known.add_secret(secret) {
-            self.take_in();
-        }
-    }
-
-    fn take_in(&mut self) {
-        // If that were to fail, what was known before is still found.
-        let _ = self.finder.learn(&self.known);
-    }
-}
-
-/// How long the word for the scheme of an authorization is, with the space after it.
-fn scheme(value: &[u8]) -> usize {
-    ["bearer ", "basic ", "token ", "digest "]
-        .iter()
-        .find(|word| {
-            value
-                .get(..word.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
-        })
-        .map_or(0, |word| word.len())
 }
 
 /// The JSON object or array that a text consists of.
@@ -718,108 +553,6 @@ fn payloads(text: &str) -> Option<Vec<(usize, &str)>> {
 fn may_be_in_pieces(raw: &[u8]) -> bool {
     memchr::memmem::find(raw, b"_chunk\"").is_some()
         || memchr::memmem::find(raw, b"\"tool_call").is_some()
-}
-
-/// What a message says about turns.
-#[derive(Deserialize)]
-struct Turn<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    params: Option<TurnParams<'a>>,
-}
-
-#[derive(Deserialize)]
-struct TurnParams<'a> {
-    #[serde(borrow, rename = "sessionId")]
-    session_id: Option<Cow<'a, str>>,
-}
-
-fn owner_of_session(session: &[u8]) -> u64 {
-    hash(&[b"session", session])
-}
-
-fn owner_of_exchange(exchange: u64) -> u64 {
-    hash(&[b"exchange", &exchange.to_le_bytes()])
-}
-
-/// Which texts the pieces in a message belong to.
-#[derive(Debug, Default)]
-struct Stream {
-    /// The session.
-    owner: u64,
-    /// A chunk of the text of a session.
-    chunk: Option<u64>,
-    /// The content of a tool call.
-    call: Option<u64>,
-    /// Any text that flows, in an exchange with the model.
-    flows: Option<u64>,
-    /// Whether a piece may say all again that the one before it said.
-    repeats: bool,
-}
-
-impl Stream {
-    fn of(json: &[u8], found: &[Leaf]) -> Self {
-        let at = |place| {
-            found
-                .iter()
-                .find(|leaf| leaf.place == place && leaf.what == What::Text)
-                .and_then(|leaf| json.get(leaf.raw.clone()))
-                .unwrap_or_default()
-        };
-        let kind = at(Place::Kind);
-        let owner = owner_of_session(&decoded(at(Place::Session)));
-        if kind.ends_with(b"_chunk") {
-            Self {
-                owner,
-                chunk: Some(hash(&[at(Place::Session), kind])),
-                ..Self::default()
-            }
-        } else if kind.starts_with(b"tool_call") {
-            Self {
-                owner,
-                call: Some(hash(&[at(Place::Session), at(Place::ToolCall)])),
-                repeats: true,
-                ..Self::default()
-            }
-        } else {
-            Self::default()
-        }
-    }
-
-    fn is_none(&self) -> bool {
-        self.chunk.is_none() && self.call.is_none()
-    }
-
-    /// The text that a leaf is a piece of.
-    fn key(&self, leaf: &Leaf) -> Option<u64> {
-        if leaf.what != What::Text || leaf.secret && !leaf.perhaps {
-            return None;
-        }
-        if self.flows.is_some() {
-            return leaf.flows.then_some(0);
-        }
-        match leaf.place {
-            Place::Text => self
-                .chunk
-                .or_else(|| Some(hash(&[&self.call?.to_le_bytes(), &leaf.item.to_le_bytes()]))),
-            Place::TerminalData => Some(hash(&[&self.call?.to_le_bytes(), b"terminal"])),
-            _ => None,
-        }
-    }
-}
-
-/// A number for a text, the same for the same parts.
-fn hash(parts: &[&[u8]]) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for part in parts {
-        for byte in part.iter().chain(&[0]) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    hash
 }
 
 #[cfg(test)]
