@@ -17,6 +17,7 @@ pub mod script;
 mod server;
 mod side;
 mod state;
+mod tool_map;
 mod tools;
 mod turns;
 
@@ -25,3 +26,4 @@ pub use proxy::{Upstream, Upstreams};
 pub(crate) use recorded::Recorded;
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};
+pub use tool_map::{ToolMap, ToolUse};
