@@ -3,10 +3,13 @@
 mod known;
 mod read;
 mod registry;
+mod tools;
 
 pub use known::Known;
 pub use read::{ProfileError, read, steer};
 pub use registry::Profiles;
+
+use crate::model::ToolMap;
 
 /// How to start and steer an agent.
 ///
@@ -42,6 +45,8 @@ pub struct Profile {
     pub auth: Option<String>,
     /// Slash commands that may be tried without harm, without the slash.
     pub commands: Vec<String>,
+    /// Which of its tools serve the kinds of calls that a scenario makes.
+    pub tools: ToolMap,
 }
 
 impl Default for Profile {
@@ -62,6 +67,7 @@ impl Default for Profile {
             allow: Vec::new(),
             auth: None,
             commands: Vec::new(),
+            tools: ToolMap::default(),
         }
     }
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::{Consent, Known, Profile, ProfileFile};
+use super::{Consent, Known, Profile, ProfileFile, tools};
 use crate::source::{Field, Problem, Source, Table, Value, parse};
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "name",
     "about",
     "install",
@@ -23,10 +23,11 @@ const KEYS: [&str; 14] = [
     "allow",
     "auth",
     "commands",
+    "tools",
 ];
 
 /// The steering keys that an agent's repository may set in its `harness.toml`.
-const STEERING: [&str; 4] = ["known", "allow", "auth", "commands"];
+const STEERING: [&str; 5] = ["known", "allow", "auth", "commands", "tools"];
 
 /// Why a profile was not read.
 #[derive(Debug, Error)]
@@ -130,6 +131,9 @@ fn steering(
     }
     if let Some(field) = table.get("commands") {
         profile.commands = field.strings()?;
+    }
+    if let Some(field) = table.get("tools") {
+        profile.tools = tools::read(&field)?;
     }
     Ok(())
 }
