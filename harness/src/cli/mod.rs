@@ -8,6 +8,7 @@ mod explain;
 mod import;
 mod keep;
 mod list;
+mod model;
 mod output;
 mod play;
 mod record;
@@ -50,6 +51,8 @@ enum Command {
     Redact(redact::RedactArguments),
     /// Play the agent of a recording to a client on stdin and stdout
     Play(play::PlayArguments),
+    /// Serve a scripted model alone, for an agent that is started by hand
+    Model(model::ModelArguments),
     /// Make a trace of a recording of another tool
     Import(import::ImportArguments),
     /// Show what is judged and with what: requirements, scenarios, profiles
@@ -91,6 +94,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
         Command::Play(arguments) => play::main(&arguments).into(),
+        Command::Model(arguments) => model::main(&arguments).into(),
         Command::Import(arguments) => import::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),

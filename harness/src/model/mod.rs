@@ -9,6 +9,7 @@ mod asked;
 mod door;
 mod exchange;
 mod interface;
+mod job;
 mod known;
 mod proxy;
 mod recorded;
@@ -20,6 +21,7 @@ mod state;
 mod tool_map;
 mod tools;
 mod turns;
+mod variables;
 
 pub(crate) use proxy::{ModelProxy, Witness};
 pub use proxy::{Upstream, Upstreams};
