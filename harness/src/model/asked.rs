@@ -36,6 +36,8 @@ pub(crate) struct Tool {
     pub(crate) description: String,
     /// The JSON Schema of its arguments; null where there is none.
     pub(crate) schema: Value,
+    /// Whether it takes plain text in place of JSON arguments.
+    pub(crate) freeform: bool,
 }
 
 /// The place in a conversation that a request is made from: a retry has the same one.

@@ -8,7 +8,6 @@
 mod asked;
 mod door;
 mod exchange;
-mod known;
 mod openai;
 mod recorded;
 mod reply;

@@ -135,6 +135,7 @@ fn tool(offered: &Value) -> Tool {
         name: string("name"),
         description: string("description"),
         schema: inner.get("parameters").cloned().unwrap_or(Value::Null),
+        freeform: offered.get("custom").is_some(),
     }
 }
 
