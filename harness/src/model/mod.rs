@@ -9,6 +9,7 @@ mod asked;
 mod door;
 mod exchange;
 mod openai;
+mod proxy;
 mod recorded;
 mod reply;
 pub mod script;
@@ -19,6 +20,8 @@ mod tool_map;
 mod tools;
 mod turns;
 
+pub(crate) use proxy::{ModelProxy, Witness};
+pub use proxy::{Upstream, Upstreams};
 pub(crate) use recorded::Recorded;
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};
