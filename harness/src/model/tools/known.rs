@@ -78,7 +78,7 @@ pub(super) const TABLE: &[Kind] = &[
             "cli", "console",
         ],
         does: &[
-            "run", "runs", "execute", "executes", "invoke", "launch", "start", "spawn",
+            "run", "execute", "invoke", "launch", "start", "spawn",
         ],
         with: &[
             "shell", "bash", "command", "commands", "terminal", "program", "process", "script",
@@ -111,8 +111,8 @@ pub(super) const TABLE: &[Kind] = &[
         ],
         words: &["read", "view", "open", "cat", "show", "load"],
         does: &[
-            "read", "reads", "view", "views", "open", "show", "shows", "get", "gets", "return",
-            "returns", "load", "display", "print", "retrieve",
+            "read", "view", "open", "show", "get", "return",
+            "load", "display", "print", "retrieve",
         ],
         with: &["file", "files"],
         against: &[
@@ -167,21 +167,21 @@ pub(super) const TABLE: &[Kind] = &[
         ],
         does: &[
             "write",
-            "writes",
+           
             "create",
-            "creates",
+           
             "save",
-            "saves",
+           
             "edit",
-            "edits",
+           
             "modify",
             "overwrite",
-            "overwrites",
+           
             "replace",
-            "replaces",
+           
             "change",
             "put",
-            "puts",
+           
             "store",
         ],
         with: &["file", "files"],
@@ -218,7 +218,7 @@ pub(super) const TABLE: &[Kind] = &[
             "apply_patch",
         ],
         words: &["delete", "remove", "unlink", "rm"],
-        does: &["delete", "deletes", "remove", "removes", "unlink"],
+        does: &["delete", "remove", "unlink"],
         with: &["file", "files"],
         against: &[
             "directory",
@@ -247,7 +247,7 @@ pub(super) const TABLE: &[Kind] = &[
             "find_in_files",
         ],
         words: &["grep", "search", "find"],
-        does: &["search", "searches", "find", "finds", "grep", "look"],
+        does: &["search", "find", "grep", "look"],
         with: &["content", "contents", "text", "pattern", "files", "code"],
         against: &[
             "web", "internet", "tool", "tools", "memory", "symbol", "skill",
@@ -270,11 +270,11 @@ pub(super) const TABLE: &[Kind] = &[
         words: &["fetch", "url", "http", "browse", "download", "webpage"],
         does: &[
             "fetch",
-            "fetches",
+           
             "download",
-            "downloads",
+           
             "get",
-            "gets",
+           
             "retrieve",
             "load",
             "open",

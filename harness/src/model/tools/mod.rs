@@ -159,27 +159,22 @@ fn rank(kind: &Kind, tool: &Tool, sign: Sign) -> Option<usize> {
         return listed;
     }
     let name = names::words(&tool.name);
-    let has = |words: &[String], wanted: &[&str]| {
-        words
-            .iter()
-            .any(|own| wanted.iter().any(|word| own == word))
-    };
     let sentence = tool
         .description
         .split(['.', '\n'])
         .next()
         .unwrap_or_default();
     let sentence = names::words(sentence);
-    let doubtful = has(&name, kind.against);
+    let doubtful = names::among(&name, kind.against);
     let last = kind.tools.len();
-    if has(&name, kind.words) && sign < Sign::Alone && !doubtful {
+    if names::among(&name, kind.words) && sign < Sign::Alone && !doubtful {
         return Some(last);
     }
-    if has(&sentence, kind.does) && has(&sentence, kind.with) && !doubtful {
-        let clear = !has(&sentence, kind.against);
+    if names::among(&sentence, kind.does) && names::among(&sentence, kind.with) && !doubtful {
+        let clear = !names::among(&sentence, kind.against);
         return Some(if clear { last + 1 } else { last + 3 });
     }
-    if has(&name, kind.words) {
+    if names::among(&name, kind.words) {
         return Some(last + 4);
     }
     (sign == Sign::Name && !doubtful && shaped(kind, tool)).then_some(last + 5)

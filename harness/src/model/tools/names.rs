@@ -10,6 +10,14 @@ pub(super) fn plural(name: &str) -> bool {
         .any(|word| word == "commands" || word == "cmds")
 }
 
+/// Whether one of the wanted words is among these, as it is or with an s behind it.
+pub(super) fn among(words: &[String], wanted: &[&str]) -> bool {
+    words.iter().any(|own| {
+        let stem = own.strip_suffix('s').unwrap_or(own);
+        wanted.iter().any(|word| own == word || stem == *word)
+    })
+}
+
 /// Whether two names are one, as this module compares them.
 pub(super) fn same(left: &str, right: &str) -> bool {
     plain(left).eq(plain(right))

@@ -152,12 +152,7 @@ fn parameter(
             .iter()
             .filter(|(name, _)| !taken.contains_key(*name))
     };
-    let has = |text: &str, wanted: &[&str]| {
-        let words = names::words(text);
-        wanted
-            .iter()
-            .any(|word| words.iter().any(|own| own == word))
-    };
+    let has = |text: &str, wanted: &[&str]| names::among(&names::words(text), wanted);
     // What must be there comes before what may be.
     let required = schema::required(own);
     let best = |fits: &dyn Fn(&str, &Value) -> bool| {
