@@ -2,13 +2,13 @@
 //!
 //! One script serves every interface. What a request asks is read into a neutral form (`asked`), the script and the
 //! rules about side requests say which reply it gets (`turns`, `side`), the reply becomes neutral pieces (`reply`,
-//! with tool calls mapped to the agent's own tools by `tools`), and only the interface (`openai`) knows how requests
+//! with tool calls mapped to the agent's own tools by `tools`), and only the interfaces (`interface`) know how requests
 //! and pieces look on the wire. `server`, `door` and `exchange` move the bytes.
 
 mod asked;
 mod door;
 mod exchange;
-mod openai;
+mod interface;
 mod proxy;
 mod recorded;
 mod reply;

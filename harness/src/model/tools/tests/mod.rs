@@ -15,7 +15,7 @@ fn tool(name: &str, parameters: Value) -> Tool {
             "required": names.collect::<Vec<_>>(),
             "properties": parameters,
         }),
-        freeform: false,
+        ..Tool::default()
     }
 }
 
