@@ -108,8 +108,14 @@ fn a_script_is_served_until_a_signal_and_each_exchange_is_a_line() {
         let (code, said) = serving.end(signal);
         assert_eq!(code, 0, "{said}");
         let lines: Vec<&str> = said.lines().collect();
-        assert!(lines[0].starts_with("1 /v1/messages m (a turn) 200, "), "{said}");
-        assert!(lines[1].starts_with("2 /v1/models (beside the script: models) 200, "), "{said}");
+        assert!(
+            lines[0].starts_with("1 /v1/messages m (a turn) 200, "),
+            "{said}"
+        );
+        assert!(
+            lines[1].starts_with("2 /v1/models (beside the script: models) 200, "),
+            "{said}"
+        );
         assert_eq!(lines.len(), 2, "{said}");
     }
 }
@@ -122,14 +128,25 @@ fn a_port_that_is_taken_is_said() {
     let path = script(&harness, "[[model]]\nsay = \"a\"");
     let run = harness.call(&["model", &path, "--port", &port]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
-    assert!(run.stderr.contains(&format!("port {port} of 127.0.0.1 is taken")), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains(&format!("port {port} of 127.0.0.1 is taken")),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
 fn a_script_that_is_not_right_is_shown_at_its_place() {
     for (text, part) in [
-        ("[[model]]\nsya = \"a\"", "script.toml:2:1: unknown key `sya`"),
-        ("title = \"x\"\n[[model]]\nsay = \"a\"", "script.toml:1:1: unknown key `title`"),
+        (
+            "[[model]]\nsya = \"a\"",
+            "script.toml:2:1: unknown key `sya`",
+        ),
+        (
+            "title = \"x\"\n[[model]]\nsay = \"a\"",
+            "script.toml:1:1: unknown key `title`",
+        ),
         ("", "`model`"),
         ("[[model]]\nfail = \"refused\"", "`fail = \"refused\"`"),
         ("[[model]]\nsay = \"{{session}}\"", "`{{cwd}}`"),

@@ -48,7 +48,9 @@ fn thoughts_and_calls_are_parts() {
     let script = "[[model]]\nthink = \"Hm.\"\nsay = \"I look.\"\n\
                   call = [{ kind = \"execute\", command = \"a\" }, { kind = \"execute\", command = \"b\" }]";
     let whole = Model::with(script).post(WHOLE, &request("hi")).json();
-    let parts = whole["candidates"][0]["content"]["parts"].as_array().unwrap();
+    let parts = whole["candidates"][0]["content"]["parts"]
+        .as_array()
+        .unwrap();
     assert_eq!(parts.len(), 4);
     assert_eq!(parts[0], json!({"text": "Hm.", "thought": true}));
     assert_eq!(parts[1], json!({"text": "I look."}));
@@ -65,12 +67,16 @@ fn thoughts_and_calls_are_parts() {
     // Each comes whole, and the last with the end.
     assert_eq!(calls.len(), 2);
     assert_eq!(calls[1]["args"], json!({"command": "b"}));
-    assert_eq!(chunks.last().unwrap()["candidates"][0]["finishReason"], "STOP");
+    assert_eq!(
+        chunks.last().unwrap()["candidates"][0]["finishReason"],
+        "STOP"
+    );
 }
 
 #[test]
 fn refusals_and_lengths_are_reasons_to_finish() {
-    let model = Model::with("[[model]]\nrefuse = \"No.\"\n[[model]]\nsay = \"x\"\nstop = \"length\"");
+    let model =
+        Model::with("[[model]]\nrefuse = \"No.\"\n[[model]]\nsay = \"x\"\nstop = \"length\"");
     let chunks = data(model.post(EVENTS, &request("a")).events());
     let candidate = &chunks[0]["candidates"][0];
     assert_eq!(candidate["finishReason"], "SAFETY");
@@ -89,10 +95,14 @@ fn errors_have_the_status_and_the_details_that_clients_look_at() {
         ("{ status = 403 }", 403, "PERMISSION_DENIED"),
         ("{ status = 502 }", 502, "UNKNOWN"),
     ] {
-        let answer = Model::with(&format!("[[model]]\nfail = {failure}")).post(WHOLE, &request("a"));
+        let answer =
+            Model::with(&format!("[[model]]\nfail = {failure}")).post(WHOLE, &request("a"));
         assert_eq!(answer.status, status, "{failure}");
         let error = &answer.json()["error"];
-        assert_eq!((&error["code"], &error["status"]), (&json!(status), &json!(kind)));
+        assert_eq!(
+            (&error["code"], &error["status"]),
+            (&json!(status), &json!(kind))
+        );
         let details = error["details"].as_array();
         let delay = details.and_then(|details| details.iter().find_map(|it| it.get("retryDelay")));
         assert_eq!(delay.is_some(), status == 429, "{failure}");
@@ -102,7 +112,8 @@ fn errors_have_the_status_and_the_details_that_clients_look_at() {
 #[test]
 fn a_cut_stream_ends_without_a_reason() {
     for path in [EVENTS, LIST] {
-        let answer = Model::with("[[model]]\nsay = \"abc\"\nfail = \"cut\"").post(path, &request("a"));
+        let answer =
+            Model::with("[[model]]\nsay = \"abc\"\nfail = \"cut\"").post(path, &request("a"));
         assert!(!answer.complete);
         assert!(answer.body.contains("\"c\"") && !answer.body.contains("finishReason"));
     }
@@ -116,7 +127,9 @@ fn tokens_are_counted_and_models_listed_in_the_form_of_the_family() {
         json!({"generateContentRequest": request("How long?")}),
     ];
     for body in counted {
-        let count = model.post("/v1beta/models/gemini-x:countTokens", &body).json();
+        let count = model
+            .post("/v1beta/models/gemini-x:countTokens", &body)
+            .json();
         assert!(count["totalTokens"].as_u64().unwrap() > 0);
     }
     model.post(WHOLE, &request("hi"));
@@ -129,8 +142,14 @@ fn tokens_are_counted_and_models_listed_in_the_form_of_the_family() {
         assert_eq!(list["models"][0]["name"], "models/gemini-x", "{path}");
         assert_eq!(list["models"][1]["name"], "models/scripted", "{path}");
     }
-    assert_eq!(model.get("/v1beta/models/gemini-y", &[])["name"], "models/gemini-y");
+    assert_eq!(
+        model.get("/v1beta/models/gemini-y", &[])["name"],
+        "models/gemini-y"
+    );
     assert_eq!(model.get("/v1/models", &[])["object"], "list");
     let answer = model.send("POST", "/v1beta/models/x:embedContent", &[], "{}");
-    assert_eq!((answer.status, &answer.json()["error"]["status"]), (404, &json!("NOT_FOUND")));
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["status"]),
+        (404, &json!("NOT_FOUND"))
+    );
 }

@@ -51,7 +51,10 @@ fn a_stream_opens_fills_and_closes_each_block() {
     assert_eq!(joined_at(&events, "/delta/thinking"), "Hm.");
     assert!(!joined_at(&events, "/delta/signature").is_empty());
     assert_eq!(joined_at(&events, "/delta/text"), "Hello");
-    assert_eq!(joined_at(&events, "/delta/partial_json"), r#"{"command":"ls"}"#);
+    assert_eq!(
+        joined_at(&events, "/delta/partial_json"),
+        r#"{"command":"ls"}"#
+    );
     let starts: Vec<&Value> = events
         .iter()
         .filter(|event| event["type"] == "content_block_start")
@@ -80,7 +83,9 @@ fn a_whole_reply_has_the_same_blocks() {
 
 #[test]
 fn refusals_and_lengths_are_reasons_to_stop() {
-    let model = Model::with("[[model]]\nrefuse = \"No.\"\n[[model]]\nsay = \"x\"\nstop = \"length\"\n[[model]]\nrefuse = \"Never.\"");
+    let model = Model::with(
+        "[[model]]\nrefuse = \"No.\"\n[[model]]\nsay = \"x\"\nstop = \"length\"\n[[model]]\nrefuse = \"Never.\"",
+    );
     let events = model.post(PATH, &request("a", true)).named();
     let delta = &events[events.len() - 2]["delta"];
     assert_eq!(delta["stop_reason"], "refusal");
@@ -88,7 +93,10 @@ fn refusals_and_lengths_are_reasons_to_stop() {
     let reply = model.post(PATH, &request("b", false)).json();
     assert_eq!(reply["stop_reason"], "max_tokens");
     let reply = model.post(PATH, &request("c", false)).json();
-    assert_eq!((&reply["stop_reason"], &reply["content"]), (&json!("refusal"), &json!([])));
+    assert_eq!(
+        (&reply["stop_reason"], &reply["content"]),
+        (&json!("refusal"), &json!([]))
+    );
     assert_eq!(reply["stop_details"]["explanation"], "Never.");
 }
 
@@ -102,7 +110,8 @@ fn errors_have_the_status_and_the_type_that_clients_look_at() {
         ("{ status = 529 }", 529, "overloaded_error", true),
         ("{ status = 418 }", 418, "api_error", false),
     ] {
-        let answer = Model::with(&format!("[[model]]\nfail = {failure}")).post(PATH, &request("a", true));
+        let answer =
+            Model::with(&format!("[[model]]\nfail = {failure}")).post(PATH, &request("a", true));
         assert_eq!(answer.status, status, "{failure}");
         assert_eq!(answer.json()["type"], "error");
         assert_eq!(answer.json()["error"]["type"], kind, "{failure}");
@@ -112,7 +121,8 @@ fn errors_have_the_status_and_the_type_that_clients_look_at() {
 
 #[test]
 fn a_cut_stream_ends_without_its_last_event() {
-    let answer = Model::with("[[model]]\nsay = \"abc\"\nfail = \"cut\"").post(PATH, &request("a", true));
+    let answer =
+        Model::with("[[model]]\nsay = \"abc\"\nfail = \"cut\"").post(PATH, &request("a", true));
     assert!(!answer.complete);
     assert_eq!(joined_at(&answer.named(), "/delta/text"), "abc");
     assert!(!answer.body.contains("message_stop"));
@@ -122,7 +132,10 @@ fn a_cut_stream_ends_without_its_last_event() {
 fn tokens_are_counted_and_models_listed_in_the_form_of_the_family() {
     let model = Model::with("[[model]]\nsay = \"a\"");
     let count = model
-        .post("/v1/messages/count_tokens?beta=true", &request("How long?", false))
+        .post(
+            "/v1/messages/count_tokens?beta=true",
+            &request("How long?", false),
+        )
         .json();
     assert!(count["input_tokens"].as_u64().unwrap() > 0);
     model.post(PATH, &request("hi", false));
@@ -135,7 +148,10 @@ fn tokens_are_counted_and_models_listed_in_the_form_of_the_family() {
     assert_eq!(one["id"], "claude-y");
     // What is not served is told in the form of the family too.
     let answer = model.send("POST", "/v1/messages/batches", &[VERSION], "{}");
-    assert_eq!((answer.status, &answer.json()["error"]["type"]), (404, &json!("not_found_error")));
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["type"]),
+        (404, &json!("not_found_error"))
+    );
     // Somebody who only asks whether anybody is there.
     assert_eq!(model.send("HEAD", "/", &[], "").status, 200);
 }

@@ -64,7 +64,9 @@ fn a_stream_opens_fills_and_closes_each_item() {
     assert_eq!(output[2]["name"], "bash");
     assert_eq!(output[2]["arguments"], r#"{"command":"ls"}"#);
     // The items of the end are those that were closed before it.
-    let done = events.iter().filter(|event| event["type"] == "response.output_item.done");
+    let done = events
+        .iter()
+        .filter(|event| event["type"] == "response.output_item.done");
     for (place, event) in done.enumerate() {
         assert_eq!(event["output_index"], place);
         assert_eq!(event["item"], output[place]);
@@ -100,7 +102,9 @@ fn a_custom_tool_gets_plain_text() {
 
 #[test]
 fn refusals_and_lengths_are_told_by_their_own_members() {
-    let model = Model::with("[[model]]\nsay = \"Well.\"\nrefuse = \"No.\"\n[[model]]\nsay = \"x\"\nstop = \"length\"");
+    let model = Model::with(
+        "[[model]]\nsay = \"Well.\"\nrefuse = \"No.\"\n[[model]]\nsay = \"x\"\nstop = \"length\"",
+    );
     let events = model.post(PATH, &request("a", true)).named();
     let content = &events.last().unwrap()["response"]["output"][0]["content"];
     assert_eq!(content[0]["text"], "Well.");
@@ -108,7 +112,10 @@ fn refusals_and_lengths_are_told_by_their_own_members() {
     let events = model.post(PATH, &request("b", true)).named();
     let last = events.last().unwrap();
     assert_eq!(last["type"], "response.incomplete");
-    assert_eq!(last["response"]["incomplete_details"]["reason"], "max_output_tokens");
+    assert_eq!(
+        last["response"]["incomplete_details"]["reason"],
+        "max_output_tokens"
+    );
 }
 
 #[test]
@@ -119,7 +126,8 @@ fn errors_have_the_status_and_the_code_that_clients_look_at() {
         ("\"context\"", 400, json!("context_length_exceeded"), false),
         ("{ status = 401 }", 401, json!("invalid_api_key"), false),
     ] {
-        let answer = Model::with(&format!("[[model]]\nfail = {failure}")).post(PATH, &request("a", true));
+        let answer =
+            Model::with(&format!("[[model]]\nfail = {failure}")).post(PATH, &request("a", true));
         assert_eq!(answer.status, status, "{failure}");
         assert_eq!(answer.json()["error"]["code"], code);
         assert_eq!(answer.header("retry-after").is_some(), again, "{failure}");
@@ -128,7 +136,8 @@ fn errors_have_the_status_and_the_code_that_clients_look_at() {
 
 #[test]
 fn a_cut_stream_ends_without_its_last_event() {
-    let answer = Model::with("[[model]]\nsay = \"abc\"\nfail = \"cut\"").post(PATH, &request("a", true));
+    let answer =
+        Model::with("[[model]]\nsay = \"abc\"\nfail = \"cut\"").post(PATH, &request("a", true));
     assert!(!answer.complete);
     let events = answer.named();
     assert_eq!(events.last().unwrap()["type"], "response.output_text.delta");
@@ -137,8 +146,15 @@ fn a_cut_stream_ends_without_its_last_event() {
 #[test]
 fn a_response_is_not_kept_and_tokens_are_counted() {
     let model = Model::with("[[model]]\nsay = \"a\"");
-    assert_eq!(model.send("GET", "/v1/responses/resp_000001", &[], "").status, 404);
-    let count = model.post("/v1/responses/input_tokens", &request("How long?", false)).json();
+    assert_eq!(
+        model
+            .send("GET", "/v1/responses/resp_000001", &[], "")
+            .status,
+        404
+    );
+    let count = model
+        .post("/v1/responses/input_tokens", &request("How long?", false))
+        .json();
     assert_eq!(count["object"], "response.input_tokens");
     assert!(count["input_tokens"].as_u64().unwrap() > 0);
     // Neither used up the script.

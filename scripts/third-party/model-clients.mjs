@@ -194,12 +194,14 @@ const clients = {
         calls: parts.filter((part) => part.functionCall).map((part) => ({ name: part.functionCall.name, input: part.functionCall.args })),
         usage: [last.usageMetadata.promptTokenCount, last.usageMetadata.candidatesTokenCount],
         stop: last.candidates[0].finishReason,
-        refusal: last.candidates[0].finishMessage ?? '',
+        // The package drops the words of a refusal (`finishMessage`), and keeps which rating blocked.
+        refusal: (last.candidates[0].safetyRatings ?? []).filter((rating) => rating.blocked).map((rating) => rating.category).join(''),
       };
     };
     return {
       client,
       errors: {},
+      refusal: 'HARM_CATEGORY_DANGEROUS_CONTENT',
       stops: { said: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' },
       overloaded: [503, 'ApiError'],
       context: (error) => JSON.parse(error.message).error.message.includes('exceeds the maximum number of tokens'),
@@ -280,9 +282,9 @@ async function interfaceOf(name) {
   const { stops } = asker;
   let number = 0;
   const ask = (stream, seen) => { number += 1; return asker.ask(`Question ${number}`, stream, seen); };
-  const both = async (what, wanted, used = true) => {
+  const both = async (what, wanted) => {
     for (const stream of [false, true]) {
-      await check(`${what}, ${stream ? 'streamed' : 'whole'}`, async () => differs(await ask(stream), used ? wanted : {}));
+      await check(`${what}, ${stream ? 'streamed' : 'whole'}`, async () => differs(await ask(stream), wanted));
     }
   };
   await both('text and usage', { text: 'Hello, wörld ✓', calls: [], usage: [11, 7], stop: stops.said, refusal: '' });
@@ -290,7 +292,7 @@ async function interfaceOf(name) {
   await both('one call', { text: 'I look.', calls: [LOOK], stop: stops.calls });
   await both('parallel calls', { text: '', calls: PAIR, stop: stops.calls });
   await both('a tool that takes plain text', { calls: [{ name: 'apply_patch', input: asker.plain ? PATCH : { input: PATCH } }] });
-  await both('refusal', { text: '', refusal: 'I will not do that.', stop: stops.refusal });
+  await both('refusal', { text: '', refusal: asker.refusal ?? 'I will not do that.', stop: stops.refusal });
   await both('too long', { text: 'And so on', stop: stops.length });
   const hint = asker.hint ?? ((error) => error.headers.get('retry-after') === '1');
   const kind = (usual) => (asker.errors.APIError ? usual : 'ApiError');

@@ -10,7 +10,6 @@ mod door;
 mod exchange;
 mod interface;
 mod job;
-mod known;
 mod proxy;
 mod recorded;
 mod reply;
