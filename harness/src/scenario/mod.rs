@@ -9,6 +9,7 @@ pub mod file;
 mod outcome;
 mod params;
 mod runner;
+mod steering;
 mod waiting;
 
 pub use answered::Answered;
