@@ -16,9 +16,11 @@ pub mod script;
 mod server;
 mod side;
 mod state;
+mod tool_map;
 mod tools;
 mod turns;
 
 pub(crate) use recorded::Recorded;
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};
+pub use tool_map::{ToolMap, ToolUse};

@@ -9,6 +9,9 @@ pub type Script = Vec<Reply>;
 /// What the model says when it is asked more often than the script foresees.
 pub const FALLBACK: &str = "Done.";
 
+/// The kinds of calls that are mapped to the agent's tools, as ACP names them.
+pub const KINDS: [&str; 6] = ["execute", "read", "edit", "delete", "search", "fetch"];
+
 /// One reply of the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

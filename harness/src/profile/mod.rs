@@ -5,6 +5,7 @@ mod read;
 mod registry;
 mod settings;
 mod steering;
+mod tools;
 mod versions;
 
 pub use known::Known;
@@ -12,6 +13,8 @@ pub use read::{ProfileError, read};
 pub use registry::Profiles;
 pub use settings::{SETTINGS_FILE, Settings};
 pub use versions::Versions;
+
+use crate::model::ToolMap;
 
 /// How to start and steer an agent.
 ///
@@ -51,6 +54,8 @@ pub struct Profile {
     pub set_mode: Option<String>,
     /// Slash commands that may be tried without harm, without the slash.
     pub commands: Vec<String>,
+    /// Which of its tools serve the kinds of calls that a scenario makes.
+    pub tools: ToolMap,
 }
 
 impl Default for Profile {
@@ -73,6 +78,7 @@ impl Default for Profile {
             auth: None,
             set_mode: None,
             commands: Vec::new(),
+            tools: ToolMap::default(),
         }
     }
 }

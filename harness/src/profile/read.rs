@@ -9,7 +9,7 @@ use super::steering::Steering;
 use super::{Profile, ProfileFile, Versions};
 use crate::source::{Field, Problem, Source, Table, parse};
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "name",
     "about",
     "install",
@@ -26,6 +26,7 @@ const KEYS: [&str; 16] = [
     "auth",
     "set_mode",
     "commands",
+    "tools",
 ];
 
 /// Why a profile was not read.

@@ -2,7 +2,8 @@
 //! its failures are known.
 
 use super::read::strings;
-use super::{Consent, Known, Profile};
+use super::{Consent, Known, Profile, tools};
+use crate::model::ToolMap;
 use crate::source::{Field, Problem, Table, Value};
 
 /// The keys that both have; a key that is not there leaves things as they are.
@@ -13,11 +14,12 @@ pub(super) struct Steering {
     auth: Option<String>,
     set_mode: Option<String>,
     commands: Option<Vec<String>>,
+    tools: Option<ToolMap>,
 }
 
 impl Steering {
     /// The names of the keys.
-    pub(super) const KEYS: [&str; 5] = ["known", "allow", "auth", "set_mode", "commands"];
+    pub(super) const KEYS: [&str; 6] = ["known", "allow", "auth", "set_mode", "commands", "tools"];
 
     /// Reads them. `known_id` says whether a requirement exists.
     ///
@@ -45,6 +47,7 @@ impl Steering {
             auth: text(table, "auth")?,
             set_mode: text(table, "set_mode")?,
             commands: table.maybe("commands", |field| field.strings())?,
+            tools: table.maybe("tools", |field| tools::read(&field))?,
         })
     }
 
@@ -56,6 +59,7 @@ impl Steering {
         profile.auth = own.auth.or(profile.auth.take());
         profile.set_mode = own.set_mode.or(profile.set_mode.take());
         profile.commands = own.commands.unwrap_or_else(|| profile.commands.clone());
+        profile.tools = own.tools.unwrap_or_else(|| profile.tools.clone());
     }
 }
 
