@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{AgentIdentity, Recording, Run};
+use super::{AgentIdentity, Recording, Run, Surroundings};
 use crate::diff::{Comparison, Difference};
 use crate::spec::{Catalogue, Level};
 use crate::verdict::{Assessment, Sighting, Standing, State};
@@ -18,6 +18,9 @@ struct Report<'a> {
     harness: &'static str,
     spec: Spec<'a>,
     agent: Agent<'a>,
+    /// What was around the agent; absent where nothing was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surroundings: Option<Around<'a>>,
     verdict: &'static str,
     /// What stood in the way of judging the agent; null in most reports.
     blocked: Option<&'a str>,
@@ -77,6 +80,25 @@ struct Agent<'a> {
     name: Option<&'a str>,
     version: Option<&'a str>,
     capabilities: Option<&'a Value>,
+}
+
+#[derive(Serialize)]
+struct Around<'a> {
+    /// `fresh` or `keep`.
+    home: &'static str,
+    /// `scripted` or `none`.
+    model: &'static str,
+    /// Whether the user's own variables passed.
+    env_all: bool,
+    /// The user's variables of real models that the agent got.
+    handed_over: Vec<HandedOver<'a>>,
+}
+
+#[derive(Serialize)]
+struct HandedOver<'a> {
+    name: &'a str,
+    /// The flag.
+    by: &'static str,
 }
 
 #[derive(Serialize)]
@@ -166,6 +188,7 @@ fn written(run: &Run, comparison: Option<&Comparison>) -> serde_json::Result<Str
             schema: catalogue.schema_revision(),
         },
         agent: agent(&run.agent),
+        surroundings: run.surroundings.as_ref().map(around),
         verdict: run.assessment.verdict.as_str(),
         blocked: run.blocked.as_ref().map(|blocked| blocked.why.as_str()),
         missing: run
@@ -235,6 +258,22 @@ fn agent(identity: &AgentIdentity) -> Agent<'_> {
         name: identity.name.as_deref(),
         version: identity.version.as_deref(),
         capabilities: identity.capabilities.as_ref(),
+    }
+}
+
+fn around(surroundings: &Surroundings) -> Around<'_> {
+    Around {
+        home: surroundings.home_word(),
+        model: match surroundings.scripted_model {
+            true => "scripted",
+            false => "none",
+        },
+        env_all: surroundings.all,
+        handed_over: surroundings
+            .handed_over
+            .iter()
+            .map(|(name, by)| HandedOver { name, by })
+            .collect(),
     }
 }
 

@@ -134,6 +134,7 @@ fn conclude(
         .collect();
     Run {
         agent: of_all(&recordings),
+        surroundings: None,
         assessment,
         blocked,
         scenarios: recordings.iter().map(Recording::as_scenario).collect(),

@@ -12,8 +12,9 @@ use std::io;
 use super::Exit;
 use super::output::error;
 use super::reports::REPORT_FAULT;
-use crate::report::{self, AgentIdentity, Fault, Run};
-use crate::scenario::{Outcome, Reached};
+use crate::agent::ModelAccess;
+use crate::report::{self, AgentIdentity, Fault, Run, Surroundings};
+use crate::scenario::{Outcome, Reached, Setup};
 use crate::verdict::{Assessment, Blocked, Blocker, KnownFailures, Piece, Scope, Verdict, assess};
 pub(super) use arguments::RunArguments;
 use plan::Plan;
@@ -82,6 +83,7 @@ fn conclude(plan: &Plan, played: Played) -> Run {
     }
     Run {
         agent,
+        surroundings: Some(surroundings(&plan.setup)),
         assessment,
         blocked,
         scenarios: outcomes.iter().map(report::Scenario::of).collect(),
@@ -97,6 +99,12 @@ fn conclude(plan: &Plan, played: Played) -> Run {
             .collect(),
         repeat: plan.repeat.clone(),
     }
+}
+
+/// What was around the agent.
+fn surroundings(setup: &Setup) -> Surroundings {
+    let model = setup.scripted_model.then(ModelAccess::default);
+    Surroundings::of(&setup.environment(model), &setup.user)
 }
 
 /// What held up all scenarios of an agent that answered `initialize`: another version, or a login.
