@@ -15,10 +15,10 @@ use super::{Named, Placeholders};
 pub type Variables = BTreeMap<OsString, OsString>;
 
 /// Hosts that are never reached by a proxy: the scripted model is there.
-const LOOPBACK: &str = "127.0.0.1,localhost,::1";
+pub(crate) const LOOPBACK: &str = "127.0.0.1,localhost,::1";
 
 /// The variables that hold hosts not to be reached by a proxy; programs know one spelling or the other.
-const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
+pub(crate) const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
 /// What is known of the user.
 #[derive(Clone, Copy)]

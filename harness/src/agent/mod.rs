@@ -26,6 +26,7 @@ mod variables;
 pub use command::{Command, CommandError};
 pub use ending::{Ending, Needed, Patience};
 pub use environment::{Environment, Folders, Home, ModelAccess, User, Variables};
+pub(crate) use environment::{LOOPBACK, NO_PROXY};
 pub use folder::{FolderError, Place, RunFolder};
 pub use guard::kill_all;
 pub use leftovers::Leftover;

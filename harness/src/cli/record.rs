@@ -14,7 +14,8 @@ use super::Exit;
 use super::keep;
 use super::output::error;
 use super::redaction::Redaction;
-use crate::record::{self, Agent, Ended, Place};
+use crate::model::{Upstream, Upstreams};
+use crate::record::{self, Agent, Ended, Models, Place};
 use crate::trace::{self, Header};
 
 /// What `harness record` is told.
@@ -44,6 +45,23 @@ pub(crate) struct RecordArguments {
     #[arg(short, long, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
 
+    /// Record the exchanges with the agent's model too: the real model server
+    ///
+    /// The agent's base URLs (OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL and the like) then lead to a proxy
+    /// in the recorder, which passes everything on to this server as it comes. Keys stay the agent's own, and headers are not
+    /// recorded. `URL` alone is a server that has all interfaces below it, such as a gateway; `openai=URL`,
+    /// `anthropic=URL` and `gemini=URL`, each what the base URL of the family would be, are servers of one family. May
+    /// be repeated.
+    #[arg(long, value_name = "[FAMILY=]URL")]
+    model_upstream: Vec<Upstream>,
+
+    /// The port of that proxy on 127.0.0.1
+    ///
+    /// For an agent that takes the address of its model from a file rather than from its variables. Without this it is a
+    /// port of the system's choice; -v says which.
+    #[arg(long, value_name = "PORT", requires = "model_upstream", value_parser = clap::value_parser!(u16).range(1..))]
+    model_port: Option<u16>,
+
     #[command(flatten)]
     redaction: Redaction,
 
@@ -72,7 +90,14 @@ pub(super) fn main(arguments: RecordArguments) -> ExitCode {
             Err(_) => Exit::Fault.into(),
         };
     }
-    match record::run(agent(arguments)) {
+    let upstreams = match Upstreams::new(arguments.model_upstream.clone()) {
+        Ok(upstreams) => upstreams,
+        Err(why) => {
+            error(why);
+            return Exit::Usage.into();
+        }
+    };
+    match record::run(agent(arguments, upstreams)) {
         Ok(Ended(trace::Exit::Code(code))) => process::exit(code),
         Ok(Ended(trace::Exit::Signal(signal))) => end_by(signal),
         Err(why) => {
@@ -82,7 +107,7 @@ pub(super) fn main(arguments: RecordArguments) -> ExitCode {
     }
 }
 
-fn agent(arguments: RecordArguments) -> Agent {
+fn agent(arguments: RecordArguments, upstreams: Option<Upstreams>) -> Agent {
     let now = Timestamp::now();
     let program = arguments.words.first().map(Path::new);
     let program = program.and_then(Path::file_name).unwrap_or_default();
@@ -113,6 +138,10 @@ fn agent(arguments: RecordArguments) -> Agent {
         time: now.strftime("%Y-%m-%dT%H-%M-%SZ").to_string(),
         header,
         redaction: arguments.redaction.options(),
+        models: upstreams.map(|upstreams| Models {
+            upstreams,
+            port: arguments.model_port,
+        }),
         verbose: arguments.verbose,
     }
 }

@@ -10,6 +10,7 @@ mod door;
 mod exchange;
 mod known;
 mod openai;
+mod proxy;
 mod recorded;
 mod reply;
 pub mod script;
@@ -20,6 +21,8 @@ mod tool_map;
 mod tools;
 mod turns;
 
+pub(crate) use proxy::{ModelProxy, Witness};
+pub use proxy::{Upstream, Upstreams};
 pub(crate) use recorded::Recorded;
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};

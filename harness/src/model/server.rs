@@ -104,10 +104,7 @@ impl ModelServer {
 
     /// The variables by which an agent finds the model.
     pub fn environment(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([
-            ("OPENAI_BASE_URL".into(), format!("{}/v1", self.base_url())),
-            ("OPENAI_API_KEY".into(), KEY.into()),
-        ])
+        environment(&self.base_url())
     }
 
     /// What the model was asked and did, as it changes.
@@ -154,6 +151,14 @@ impl ModelServer {
         self.shared.door.remove();
         self.shared.stop.cancel();
     }
+}
+
+/// The variables by which an agent finds a model server at `address`, and the key that opens nothing.
+pub(crate) fn environment(address: &str) -> BTreeMap<String, String> {
+    BTreeMap::from([
+        ("OPENAI_BASE_URL".into(), format!("{address}/v1")),
+        ("OPENAI_API_KEY".into(), KEY.into()),
+    ])
 }
 
 impl Drop for ModelServer {

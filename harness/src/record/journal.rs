@@ -64,7 +64,7 @@ impl Journal {
                 )
             })?;
         if self.verbose {
-            eprintln_quietly(&format!("recording into `{}`", opened.path.display()));
+            note(&format!("recording into `{}`", opened.path.display()));
         }
         let mut out = Out {
             file: opened.file,
@@ -87,14 +87,14 @@ impl Journal {
                 Taken::End => break,
             }
             let mut bytes = batch.bytes.as_slice();
-            for entry in &batch.entries {
+            for entry in batch.entries.drain(..) {
                 let length = match entry.seen {
                     Seen::Bytes(_, length) => length,
                     _ => 0,
                 };
                 let (own, rest) = bytes.split_at_checked(length).unwrap_or((bytes, b""));
                 bytes = rest;
-                lines.take(*entry, own, |event| out.append(event))?;
+                lines.take(entry, own, |event| out.append(event))?;
                 queue.gets_on();
             }
             out.flush()?;
@@ -281,6 +281,7 @@ impl Lines {
                 ))
             }
             Seen::Signal(signal) => give(event(at, Party::Harness, Body::Signal(signal))),
+            Seen::Model(body) => give(event(at, Party::Model, *body)),
             Seen::Exit(exit) => {
                 for stream in [Stream::Stdin, Stream::Stdout, Stream::Stderr] {
                     self.end(at, stream, &mut give)?;
@@ -354,12 +355,13 @@ fn give_piece(
     give(event(at, from, body))
 }
 
-/// Says on stderr that the recording failed; there is nobody to tell if that fails.
+/// Says on stderr that the recording failed.
 pub(super) fn say(why: &str) {
-    eprintln_quietly(&format!("harness: {why}; the traffic goes on"));
+    note(&format!("harness: {why}; the traffic goes on"));
 }
 
-fn eprintln_quietly(line: &str) {
+/// Says a line on stderr; there is nobody to tell if that fails.
+pub(super) fn note(line: &str) {
     let _ = std::io::stderr()
         .lock()
         .write_all(format!("{line}\n").as_bytes());

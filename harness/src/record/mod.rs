@@ -5,6 +5,9 @@
 //! One thread moves each stream. A copy of what passes goes into a bounded queue, from which a thread of its own makes
 //! events and writes the file: whatever happens there, the traffic goes on.
 //!
+//! The agent's model can be recorded too: then the agent's base URLs lead to a proxy in this process, and what passes there
+//! goes the same way into the file.
+//!
 //! When the agent exits, so does the recorder. What may still be under way then, because the client does not read it or because
 //! a process that the agent left behind holds the stream, is served by a second process, and is not recorded. One thing
 //! differs from a pipe: a signal that somebody sends to the whole process group reaches the agent twice (one from the
@@ -12,12 +15,14 @@
 
 mod forward;
 mod journal;
+mod models;
 mod place;
 mod proxy;
 mod queue;
 mod signals;
 mod sink;
 
+pub use models::Models;
 pub use place::Place;
 pub use proxy::{Agent, Ended, StartError, run};
 pub use sink::pass_on;

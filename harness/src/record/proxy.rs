@@ -19,8 +19,10 @@ use thiserror::Error;
 use super::Place;
 use super::forward::{Forward, Stopped};
 use super::journal::{self, Journal};
+use super::models::{Models, Proxy};
 use super::queue::{Queue, Seen, Stream};
 use super::signals::Signals;
+use crate::agent::Variables;
 use crate::redact::Options;
 use crate::trace::{Exit, Header};
 
@@ -43,6 +45,8 @@ pub struct Agent {
     pub header: Header,
     /// How secrets are replaced in the recording; `None`: they are not.
     pub redaction: Option<Options>,
+    /// The real model servers whose exchanges with the agent are recorded; `None`: none are.
+    pub models: Option<Models>,
     /// Whether to say on stderr where the recording goes.
     pub verbose: bool,
 }
@@ -79,10 +83,14 @@ pub enum StartError {
 /// Where the agent cannot be started. A fault of the recording is none: it is said on stderr and the traffic goes on.
 pub fn run(agent: Agent) -> Result<Ended, StartError> {
     let signals = Signals::catch()?;
-    let mut child = start(&agent.words)?;
-    let began = Instant::now();
-    let pid = pid(&child);
     let queue = Arc::new(Queue::new());
+    let models = agent
+        .models
+        .and_then(|models| Proxy::start(models, &queue, agent.verbose));
+    let variables = models.as_ref().map(Proxy::variables);
+    let began = Instant::now();
+    let mut child = start(&agent.words, variables.unwrap_or_default())?;
+    let pid = pid(&child);
     let receiver = signals.pass_on(pid, Arc::clone(&queue));
     let keeper = Arc::clone(&queue);
     let journal = Journal {
@@ -125,13 +133,16 @@ pub fn run(agent: Agent) -> Result<Ended, StartError> {
             rest.serve_on();
         }
     }
+    if let Some(models) = models {
+        models.finish();
+    }
     queue.put(Instant::now(), Seen::Exit(exit), b"");
     queue.close();
     journal::say_if_it_hangs(&queue);
     Ok(Ended(exit))
 }
 
-fn start(words: &[OsString]) -> Result<Child, StartError> {
+fn start(words: &[OsString], variables: Variables) -> Result<Child, StartError> {
     let (program, arguments) = words.split_first().ok_or(StartError::NoCommand)?;
     let refused = |error| StartError::Spawn {
         program: program.to_string_lossy().into_owned(),
@@ -147,6 +158,7 @@ fn start(words: &[OsString]) -> Result<Child, StartError> {
         command
     };
     command
+        .envs(variables)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

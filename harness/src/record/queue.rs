@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::trace::Exit;
+use crate::trace::{Body, Exchange, ExchangePart, Exit};
 
 /// How much may wait, in bytes. As much again is in the hands of the writing side.
 const BOUND: usize = 8 << 20;
@@ -32,7 +32,7 @@ pub(super) enum Stream {
 }
 
 /// Something that was seen.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Seen {
     /// So many bytes passed.
     Bytes(Stream, usize),
@@ -44,12 +44,30 @@ pub(super) enum Seen {
     Left(Stream),
     /// A signal was passed on.
     Signal(i32),
+    /// This passed between the agent and a model.
+    Model(Box<Body>),
     /// The agent exited.
     Exit(Exit),
 }
 
+impl Seen {
+    /// What it counts beside its bytes and its entry.
+    fn cost(&self) -> usize {
+        match self {
+            Self::Model(body) => match &**body {
+                Body::Model(Exchange {
+                    part: ExchangePart::Request { body: text, .. } | ExchangePart::Chunk(text),
+                    ..
+                }) => text.len(),
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+}
+
 /// Something that was seen, and when.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) at: Instant,
     pub(super) seen: Seen,
@@ -60,14 +78,17 @@ pub(super) struct Entry {
 pub(super) struct Batch {
     pub(super) entries: Vec<Entry>,
     pub(super) bytes: Vec<u8>,
+    /// What the entries count beside that.
+    more: usize,
 }
 
 impl Batch {
     fn cost(&self) -> usize {
-        self.bytes.len() + self.entries.len() * ENTRY
+        self.bytes.len() + self.entries.len() * ENTRY + self.more
     }
 
     fn clear(&mut self) {
+        self.more = 0;
         self.entries.clear();
         self.bytes.clear();
     }
@@ -134,9 +155,11 @@ impl Queue {
     /// Returns `false` where this was what ended the recording.
     pub(super) fn put(&self, at: Instant, seen: Seen, bytes: &[u8]) -> bool {
         let mut state = self.lock();
-        let cost = bytes.len() + ENTRY;
+        let more = seen.cost();
+        let cost = bytes.len() + ENTRY + more;
         let mut full_since = None;
-        while !state.refused && state.waiting.cost() + cost > BOUND {
+        // What is longer than the bound by itself, a request to a model, takes its place alone.
+        while !state.refused && state.waiting.cost() + cost > BOUND && state.waiting.cost() > 0 {
             let since = *full_since.get_or_insert_with(Instant::now);
             let left = PATIENCE.saturating_sub(state.alive.max(since).elapsed());
             if left.is_zero() {
@@ -154,6 +177,7 @@ impl Queue {
         if !state.refused && !state.closed {
             state.waiting.entries.push(Entry { at, seen });
             state.waiting.bytes.extend_from_slice(bytes);
+            state.waiting.more += more;
         }
         true
     }
