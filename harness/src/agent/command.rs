@@ -96,6 +96,14 @@ impl Command {
         self.words.first().is_some_and(|word| word == BUILT_IN)
     }
 
+    /// The program that would be started, with `path` in the form of the variable PATH.
+    ///
+    /// # Errors
+    /// There is no such program, or it cannot be run.
+    pub fn program(&self, path: &OsStr) -> Result<PathBuf, StartError> {
+        Ok(self.resolve(path)?.program)
+    }
+
     /// Finds the program: the harness itself for `bob`, a path as it stands (from the folder in which the harness was
     /// started), any other word on `path`, which has the form of the variable PATH. Arguments that name files of that
     /// folder become absolute.

@@ -147,6 +147,15 @@ impl Environment {
             .collect()
     }
 
+    /// The names of the user's variables of models that the agent does not get.
+    pub fn kept_back(&self, user: &Variables) -> Vec<String> {
+        let handed = self.handed_over(user);
+        user.keys()
+            .map(|name| name.to_string_lossy().into_owned())
+            .filter(|name| is_model_variable(name) && !handed.contains_key(name))
+            .collect()
+    }
+
     /// The user's variables that pass.
     fn passed(&self, user: &Variables) -> Variables {
         let mut passed: Variables = user
@@ -424,6 +433,10 @@ mod tests {
         assert_eq!(told.get("OPENAI_API_KEY"), Some(&"--env-all"));
         assert!(!told.contains_key("TERM"));
         assert!(Environment::default().handed_over(&user()).is_empty());
+        let kept = scripted.kept_back(&user());
+        assert!(kept.contains(&"AWS_SECRET_ACCESS_KEY".to_owned()));
+        assert!(!kept.contains(&"GEMINI_API_KEY".to_owned()));
+        assert!(!kept.contains(&"TERM".to_owned()));
     }
 
     #[test]

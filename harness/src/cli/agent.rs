@@ -100,6 +100,15 @@ pub(in crate::cli) enum HomeChoice {
     Keep,
 }
 
+/// Which model the agent talks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum ModelChoice {
+    /// The scripted model of each scenario.
+    Scripted,
+    /// None of the harness's.
+    None,
+}
+
 /// An agent that can be started, and the folder for its traces.
 pub(super) struct Prepared {
     pub(super) profile: Profile,

@@ -18,6 +18,7 @@ use crate::scenario::{Outcome, Reached, Setup};
 use crate::verdict::{Assessment, Blocked, Blocker, KnownFailures, Piece, Scope, Verdict, assess};
 pub(super) use arguments::RunArguments;
 use plan::Plan;
+pub(super) use play::NEEDS_A_HOME;
 use play::Played;
 
 /// Runs the command.
@@ -138,22 +139,27 @@ fn held_up(
     if opened("SESSION-01") || opened("PROMPT-01") {
         return None;
     }
+    Some(Blocked {
+        by: Blocker::Login,
+        why: format!("The agent wants a login first: {wanted}."),
+        advice: login_advice(handshake),
+    })
+}
+
+/// What may help an agent that wants a login, by its answer to `initialize`.
+pub(super) fn login_advice(handshake: Option<&serde_json::Value>) -> Vec<String> {
     let methods = methods(handshake);
     let offers = if methods.is_empty() {
         "It offers no method to log in (`authMethods` is empty or absent).".to_owned()
     } else {
         format!("It offers: {}.", methods.join(", "))
     };
-    Some(Blocked {
-        by: Blocker::Login,
-        why: format!("The agent wants a login first: {wanted}."),
-        advice: vec![
-            offers,
-            "Put `auth = \"METHOD\"` into a profile or into `harness.toml`, pass its key with `--env NAME`, \
-             or log in yourself and use `--home keep`."
-                .to_owned(),
-        ],
-    })
+    vec![
+        offers,
+        "Put `auth = \"METHOD\"` into a profile or into `harness.toml`, pass its key with `--env NAME`, \
+         or log in yourself and use `--home keep`."
+            .to_owned(),
+    ]
 }
 
 /// The login methods that the agent offers, as it names them.
