@@ -124,9 +124,18 @@ struct Requirement<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "no_reasons")]
     why: &'a [String],
+    /// The first trace that shows the state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shown: Option<Shown<'a>>,
     findings: Vec<Finding<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<Finding<'a>>,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    scenario: Option<&'a str>,
+    trace: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -309,6 +318,13 @@ fn requirement(standing: &Standing) -> Requirement<'_> {
         known: standing.known.is_some(),
         reason: standing.known.as_deref(),
         why: &standing.why,
+        shown: standing.shown.as_ref().map(|shown| Shown {
+            scenario: shown.scenario.as_deref(),
+            trace: shown
+                .trace
+                .as_deref()
+                .and_then(|trace| self::shown(Some(trace))),
+        }),
         findings: match standing.state {
             State::Fail => standing.findings.iter().map(finding).collect(),
             _ => Vec::new(),
