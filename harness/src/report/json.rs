@@ -318,12 +318,9 @@ fn requirement(standing: &Standing) -> Requirement<'_> {
         known: standing.known.is_some(),
         reason: standing.known.as_deref(),
         why: &standing.why,
-        shown: standing.shown.as_ref().map(|shown| Shown {
-            scenario: shown.scenario.as_deref(),
-            trace: shown
-                .trace
-                .as_deref()
-                .and_then(|trace| self::shown(Some(trace))),
+        shown: standing.shown.as_ref().map(|evidence| Shown {
+            scenario: evidence.scenario.as_deref(),
+            trace: shown(evidence.trace.as_deref()),
         }),
         findings: match standing.state {
             State::Fail => standing.findings.iter().map(finding).collect(),
