@@ -9,7 +9,6 @@ mod asked;
 mod door;
 mod exchange;
 mod interface;
-mod known;
 mod proxy;
 mod recorded;
 mod reply;

@@ -20,6 +20,7 @@ use super::exchange;
 use super::recorded::Recorded;
 use super::script::Script;
 use super::state::ModelState;
+use super::tool_map::ToolMap;
 use super::turns::Turns;
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed, Outbox, Party};
 
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
 pub(crate) struct Memory {
     pub(crate) turns: Turns,
     pub(crate) folder: Option<PathBuf>,
+    /// What the profile says of the agent's tools.
+    pub(crate) map: ToolMap,
     /// The name of the model that was asked for last.
     pub(crate) model: Option<String>,
     /// How many streams are held.
@@ -89,6 +92,7 @@ impl ModelServer {
             memory: Mutex::new(Memory {
                 turns,
                 folder: None,
+                map: ToolMap::default(),
                 model: None,
                 held: 0,
             }),
@@ -115,6 +119,11 @@ impl ModelServer {
     /// The folder of the session: what relative paths are under, and what `{cwd}` stands for.
     pub fn set_folder(&self, path: &Path) {
         self.shared.memory().folder = Some(path.to_owned());
+    }
+
+    /// Which of the agent's tools serve the kinds of calls, where its profile says so.
+    pub fn set_tools(&self, map: ToolMap) {
+        self.shared.memory().map = map;
     }
 
     /// Says that this prompt is about to be sent. To be called before every prompt: a turn whose reply is `refused`

@@ -161,19 +161,16 @@ impl Start {
 
     /// Shows how it went.
     pub(super) fn show(&self, page: &mut Page, setup: &Setup) {
-        let told = |method: &str| match self.answer(method)?.answered.as_ref()? {
-            (at, said) => {
-                let seconds = at - self.answer(method)?.sent;
-                Some(match said {
-                    Ok(_) => format!("answered after {seconds:.1} s"),
-                    Err(error) => format!("refused after {seconds:.1} s: {}", in_words(error)),
-                })
-            }
+        let told = |method: &str| {
+            let answer = self.answer(method)?;
+            let (at, said) = answer.answered.as_ref()?;
+            let seconds = at - answer.sent;
+            Some(match said {
+                Ok(_) => format!("answered after {seconds:.1} s"),
+                Err(error) => format!("refused after {seconds:.1} s: {}", in_words(error)),
+            })
         };
-        let names = |method: &str| match told(method) {
-            Some(told) => told,
-            None => "no answer".to_owned(),
-        };
+        let names = |method: &str| told(method).unwrap_or_else(|| "no answer".to_owned());
         let agent = AgentIdentity::new(Vec::new(), self.outcome.handshake.as_ref()).called();
         let agent = match agent.as_str() {
             "" => String::new(),
