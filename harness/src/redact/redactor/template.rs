@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::redact::walk::end_of_string;
 
 /// How much of what stands before a piece is looked at with it: a word may begin there and end in the piece.
-const EDGE: usize = 64;
+const EDGE: usize = 32;
 
 /// What stands around the piece of text in a message in which nothing gave reason to look closer.
 ///
