@@ -3,6 +3,7 @@
 mod agent;
 mod check;
 mod diff;
+mod doctor;
 mod exit;
 mod explain;
 mod import;
@@ -55,6 +56,8 @@ enum Command {
     Model(model::ModelArguments),
     /// Make a trace of a recording of another tool
     Import(import::ImportArguments),
+    /// Say what an agent lacks, what would be started, and how its start goes
+    Doctor(Box<doctor::DoctorArguments>),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -96,6 +99,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Play(arguments) => play::main(&arguments).into(),
         Command::Model(arguments) => model::main(&arguments).into(),
         Command::Import(arguments) => import::main(&arguments).into(),
+        Command::Doctor(arguments) => doctor::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {
