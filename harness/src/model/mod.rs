@@ -9,7 +9,7 @@ mod asked;
 mod door;
 mod exchange;
 mod interface;
-mod known;
+mod job;
 mod proxy;
 mod recorded;
 mod reply;
@@ -20,6 +20,7 @@ mod state;
 mod tool_map;
 mod tools;
 mod turns;
+mod variables;
 
 pub(crate) use proxy::{ModelProxy, Witness};
 pub use proxy::{Upstream, Upstreams};

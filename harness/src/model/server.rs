@@ -20,11 +20,13 @@ use super::exchange;
 use super::recorded::Recorded;
 use super::script::Script;
 use super::state::ModelState;
+use super::tool_map::ToolMap;
 use super::turns::Turns;
+use super::variables::environment;
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed, Outbox, Party};
 
-/// The key that agents get: it says what it is, and opens nothing.
-const KEY: &str = "sk-harness-no-real-key";
+/// A port of the system's choice.
+const ANY_PORT: u16 = 0;
 /// The pause after the system could not give a connection (too many open files).
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
@@ -54,6 +56,8 @@ pub(crate) struct Shared {
 pub(crate) struct Memory {
     pub(crate) turns: Turns,
     pub(crate) folder: Option<PathBuf>,
+    /// What the profile says of the agent's tools.
+    pub(crate) map: ToolMap,
     /// The name of the model that was asked for last.
     pub(crate) model: Option<String>,
     /// How many streams are held.
@@ -67,7 +71,15 @@ impl ModelServer {
     /// # Errors
     /// No port could be opened on 127.0.0.1.
     pub fn start(script: Script, out: Outbox) -> io::Result<Self> {
-        Self::serving(Turns::new(script, Vec::new()), out)
+        Self::start_at(ANY_PORT, script, out)
+    }
+
+    /// The same on a port that is given.
+    ///
+    /// # Errors
+    /// The port could not be opened on 127.0.0.1; [`io::ErrorKind::AddrInUse`] where somebody has it.
+    pub fn start_at(port: u16, script: Script, out: Outbox) -> io::Result<Self> {
+        Self::serving(port, Turns::new(script, Vec::new()), out)
     }
 
     /// Starts to serve what the model of a recording replied: each question gets the reply that it got then.
@@ -75,20 +87,21 @@ impl ModelServer {
     /// # Errors
     /// No port could be opened on 127.0.0.1.
     pub(crate) fn replaying(recorded: Recorded, out: Outbox) -> io::Result<Self> {
-        Self::serving(Turns::new(recorded.script, recorded.cues), out)
+        Self::serving(ANY_PORT, Turns::new(recorded.script, recorded.cues), out)
     }
 
-    fn serving(turns: Turns, out: Outbox) -> io::Result<Self> {
+    fn serving(port: u16, turns: Turns, out: Outbox) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             out,
             state: watch::Sender::default(),
             stop: CancellationToken::new(),
             releases: Semaphore::new(0),
-            door: Door::open()?,
+            door: Door::open(port)?,
             exchanges: AtomicU64::new(0),
             memory: Mutex::new(Memory {
                 turns,
                 folder: None,
+                map: ToolMap::default(),
                 model: None,
                 held: 0,
             }),
@@ -115,6 +128,11 @@ impl ModelServer {
     /// The folder of the session: what relative paths are under, and what `{cwd}` stands for.
     pub fn set_folder(&self, path: &Path) {
         self.shared.memory().folder = Some(path.to_owned());
+    }
+
+    /// Which of the agent's tools serve the kinds of calls, where its profile says so.
+    pub fn set_tools(&self, map: ToolMap) {
+        self.shared.memory().map = map;
     }
 
     /// Says that this prompt is about to be sent. To be called before every prompt: a turn whose reply is `refused`
@@ -151,14 +169,6 @@ impl ModelServer {
         self.shared.door.remove();
         self.shared.stop.cancel();
     }
-}
-
-/// The variables by which an agent finds a model server at `address`, and the key that opens nothing.
-pub(crate) fn environment(address: &str) -> BTreeMap<String, String> {
-    BTreeMap::from([
-        ("OPENAI_BASE_URL".into(), format!("{address}/v1")),
-        ("OPENAI_API_KEY".into(), KEY.into()),
-    ])
 }
 
 impl Drop for ModelServer {

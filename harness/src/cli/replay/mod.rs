@@ -155,6 +155,7 @@ fn conclude(
     }
     Run {
         agent,
+        surroundings: None,
         assessment,
         blocked,
         scenarios: Vec::new(),
