@@ -70,6 +70,10 @@ impl Server {
                 else {
                     return Outcome::from(End::Cancelled);
                 };
+                // The place may come at the moment of the cancel.
+                if ticket.cancel.is_cancelled() {
+                    return Outcome::from(End::Cancelled);
+                }
                 turn::run(&client, &ticket, &call_ids, prompt).await
             };
             let forward = async {
