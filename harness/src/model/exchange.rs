@@ -9,12 +9,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Frame, Incoming};
-use hyper::header::CONTENT_TYPE;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 
 use super::asked::Asked;
-use super::openai::{self, ChatReply};
+use super::interface::{self, ErrorReply, Interface, JSON, MODEL, Opened, Purpose, Trouble};
 use super::reply::{Piece, Plan};
 use super::server::Shared;
 use super::side;
@@ -23,8 +23,6 @@ use crate::trace::{Body, Exchange as Event, ExchangeEnd, ExchangePart, Observed,
 
 /// The longest request that is read, in bytes.
 const LONGEST: usize = 64 * 1024 * 1024;
-const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream; charset=utf-8";
 /// Headers that a reply has beside its type.
 type Headers = &'static [(&'static str, &'static str)];
 /// No connection outlives its reply.
@@ -56,11 +54,12 @@ pub(crate) async fn answer(
         Err(error) => return Err(io::Error::other(error)),
     };
     let body = body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let (job, side) = job(&shared, &head.method, head.uri.path(), body.as_deref())?;
+    let (job, side) = job(&shared, &head.method, &path, body.as_deref())?;
     let (head, answered) = oneshot::channel();
     let exchange = Exchange {
         number: shared.number(),
         shared,
+        id_header: None,
         head: Some(head),
         body: None,
     };
@@ -74,12 +73,35 @@ pub(crate) async fn answer(
     answered.await.map_err(io::Error::other)
 }
 
+/// The time, in seconds since 1970.
+fn seconds() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |elapsed| elapsed.as_secs())
+}
+
 /// What an exchange has to do.
 enum Job {
     /// Send one body, of JSON.
-    Send(StatusCode, String),
+    Send(&'static dyn Interface, StatusCode, String),
     /// Reply to what was asked; `turn` where the reply is one of the script.
-    Reply { asked: Box<Asked>, turn: Turn },
+    Reply {
+        interface: &'static dyn Interface,
+        asked: Box<Asked>,
+        turn: Turn,
+    },
+}
+
+impl Job {
+    /// Send an error.
+    fn fail(interface: &'static dyn Interface, trouble: Trouble, message: Option<&str>) -> Self {
+        let error = interface.error(trouble, message);
+        Self::Send(interface, error_status(&error), error.body)
+    }
+}
+
+fn error_status(error: &ErrorReply) -> StatusCode {
+    StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// What a request is to be answered with, and what it was taken for where it is no turn of the script.
@@ -89,50 +111,45 @@ fn job(
     path: &str,
     body: Option<&str>,
 ) -> io::Result<(Job, Option<&'static str>)> {
-    let error = |status: StatusCode, message: Option<&str>| {
-        Job::Send(status, openai::error(status.as_u16(), message))
-    };
-    let trimmed = path.trim_end_matches('/');
-    let Some(body) = body else {
-        return Ok((
-            error(StatusCode::PAYLOAD_TOO_LARGE, None),
-            Some("too large"),
-        ));
-    };
-    if method == Method::GET && trimmed.ends_with("/models") {
-        let last = shared.memory().model.clone();
-        let list = openai::models(last.as_deref());
-        return Ok((Job::Send(StatusCode::OK, list), Some("models")));
-    }
-    if method == Method::GET
-        && let Some((_, name)) = trimmed.split_once("/models/")
-    {
-        return Ok((
-            Job::Send(StatusCode::OK, openai::model(name)),
-            Some("models"),
-        ));
-    }
-    if method != Method::POST || !trimmed.ends_with("/chat/completions") {
-        let message = format!("{method} {path} is not served here.");
+    let Some(served) = interface::served(method.as_str(), path) else {
+        let plain = path.split('?').next().unwrap_or_default();
+        let message = format!("{method} {plain} is not served here.");
         shared.state.send_modify(|state| {
             state
                 .unserved
-                .get_or_insert_with(|| format!("{method} {path}"));
+                .get_or_insert_with(|| format!("{method} {plain}"));
         });
-        return Ok((
-            error(StatusCode::NOT_FOUND, Some(&message)),
-            Some("not served"),
-        ));
+        let job = Job::fail(interface::usual(), Trouble::Status(404), Some(&message));
+        return Ok((job, Some("not served")));
+    };
+    let interface = served.interface;
+    let Some(body) = body else {
+        let job = Job::fail(interface, Trouble::Status(413), None);
+        return Ok((job, Some("too large")));
+    };
+    let fine = |body: String| Job::Send(interface, StatusCode::OK, body);
+    match served.purpose {
+        Purpose::Models => {
+            let last = shared.memory().model.clone();
+            let mut names: Vec<&str> = last.as_deref().into_iter().chain([MODEL]).collect();
+            names.dedup();
+            return Ok((fine(interface.models(&names)), Some("models")));
+        }
+        Purpose::Model(name) => return Ok((fine(interface.model(name)), Some("models"))),
+        Purpose::Reply | Purpose::Count => {}
     }
-    let asked = match openai::asked(body) {
+    let asked = match interface.asked(path, body) {
         Ok(asked) => Box::new(asked),
         Err(message) => {
-            return Ok((
-                error(StatusCode::BAD_REQUEST, Some(&message)),
-                Some("not understood"),
-            ));
+            let job = Job::fail(interface, Trouble::Status(400), Some(&message));
+            return Ok((job, Some("not understood")));
         }
     };
+    if served.purpose == Purpose::Count {
+        let count = interface.count(tokens(body)).unwrap_or_default();
+        shared.state.send_modify(|state| state.side_requests += 1);
+        return Ok((fine(count), Some("token count")));
+    }
     let mut memory = shared.memory();
     memory.model = Some(asked.model.clone());
     let turn = memory.turns.take(&asked);
@@ -153,7 +170,17 @@ fn job(
     if turn == Turn::Refuse {
         return Err(io::ErrorKind::ConnectionRefused.into());
     }
-    Ok((Job::Reply { asked, turn }, aside))
+    let job = Job::Reply {
+        interface,
+        asked,
+        turn,
+    };
+    Ok((job, aside))
+}
+
+/// About how many tokens a request has.
+fn tokens(body: &str) -> u64 {
+    u64::try_from(body.len() / 4).unwrap_or(u64::MAX).max(1)
 }
 
 /// The agent hung up.
@@ -162,6 +189,8 @@ struct HungUp;
 struct Exchange {
     number: u64,
     shared: Arc<Shared>,
+    /// The header that carries the number of the exchange.
+    id_header: Option<&'static str>,
     head: Option<oneshot::Sender<Response<ReplyBody>>>,
     body: Option<mpsc::Sender<Part>>,
 }
@@ -170,10 +199,24 @@ impl Exchange {
     async fn run(mut self, request: ExchangePart, job: Job) {
         self.report(request).await;
         let (sent, turn) = match job {
-            Job::Send(status, body) => (self.send_whole(status, body, CLOSE).await, None),
-            Job::Reply { asked, turn } => {
+            Job::Send(interface, status, body) => {
+                self.id_header = interface.id_header();
+                (self.send_whole(status, body, CLOSE).await, None)
+            }
+            Job::Reply {
+                interface,
+                asked,
+                turn,
+            } => {
+                self.id_header = interface.id_header();
                 let plan = self.plan(&asked, &turn);
-                (self.reply(&asked, &turn, &plan).await, Some(turn))
+                let opened = Opened {
+                    number: self.number,
+                    seconds: seconds(),
+                    asked: &asked,
+                };
+                let sent = self.reply(interface, &opened, &turn, &plan).await;
+                (sent, Some(turn))
             }
         };
         let end = match sent {
@@ -214,55 +257,52 @@ impl Exchange {
 
     async fn reply(
         &mut self,
-        asked: &Asked,
+        interface: &dyn Interface,
+        opened: &Opened<'_>,
         turn: &Turn,
         plan: &Plan,
     ) -> Result<ExchangeEnd, HungUp> {
         self.wait(Duration::from_millis(plan.wait)).await?;
-        if let Some((status, message)) = &plan.status {
-            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            let again = matches!(status.as_u16(), 408 | 409 | 429 | 500..);
+        if let Some((trouble, message)) = &plan.error {
+            let error = interface.error(*trouble, message.as_deref());
+            let again = matches!(error.status, 408 | 409 | 429 | 500..);
             let headers = if again { RETRY } else { CLOSE };
-            let body = openai::error(status.as_u16(), message.as_deref());
-            return self.send_whole(status, body, headers).await;
+            return self
+                .send_whole(error_status(&error), error.body, headers)
+                .await;
         }
-        let seconds = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |elapsed| elapsed.as_secs());
-        let mut chat = ChatReply::new(self.number, seconds, asked);
+        let stream = opened.asked.stream;
+        let mut writer = interface.writer(opened);
         let headers = if plan.cut { BREAKS } else { CLOSE };
-        if asked.stream {
-            self.begin(StatusCode::OK, EVENTS, headers).await?;
-            self.send(chat.opening(plan)).await?;
+        if stream {
+            self.begin(StatusCode::OK, writer.stream_type(), headers)
+                .await?;
+            self.send_all(writer.opening(plan)).await?;
         } else {
             self.begin(StatusCode::OK, JSON, headers).await?;
         }
         for piece in &plan.pieces {
             if *piece == Piece::Hold {
                 self.hold().await?;
-            } else if asked.stream
-                && let Some(event) = chat.piece(piece)
-            {
-                self.send(event).await?;
+            } else if stream {
+                self.send_all(writer.piece(piece)).await?;
             }
         }
         if plan.cut {
-            if !asked.stream {
-                let whole = chat.whole(plan);
+            if !stream {
+                let whole = writer.whole(plan);
                 let half = whole.chars().count() / 2;
                 self.send(whole.chars().take(half).collect()).await?;
             }
             return Ok(ExchangeEnd::Cut);
         }
-        let mut last = match asked.stream {
-            true => chat.closing(plan),
-            false => vec![chat.whole(plan)],
+        let mut last = match stream {
+            true => writer.closing(plan),
+            false => vec![writer.whole(plan)],
         };
         // Before the agent can see the end: after it the next connection may be one to refuse.
         let end = last.pop();
-        for event in last {
-            self.send(event).await?;
-        }
+        self.send_all(last).await?;
         if let Turn::Reply(index, _) = turn {
             let mut memory = self.shared.memory();
             memory.turns.ending(*index);
@@ -330,12 +370,14 @@ impl Exchange {
         });
         *response.status_mut() = status;
         let all = response.headers_mut();
-        all.insert(
-            CONTENT_TYPE,
-            hyper::header::HeaderValue::from_static(content_type),
-        );
+        all.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         for (name, value) in headers {
-            all.insert(*name, hyper::header::HeaderValue::from_static(value));
+            all.insert(*name, HeaderValue::from_static(value));
+        }
+        if let Some(name) = self.id_header
+            && let Ok(id) = HeaderValue::from_str(&format!("req_{:06}", self.number))
+        {
+            all.insert(name, id);
         }
         self.report(ExchangePart::Status(status.as_u16())).await;
         self.body = Some(sender);
@@ -350,6 +392,13 @@ impl Exchange {
         let place = body.reserve().await.map_err(|_| HungUp)?;
         self.report(ExchangePart::Chunk(text.clone())).await;
         place.send(Part::Text(text));
+        Ok(())
+    }
+
+    async fn send_all(&mut self, events: Vec<String>) -> Result<(), HungUp> {
+        for event in events {
+            self.send(event).await?;
+        }
         Ok(())
     }
 

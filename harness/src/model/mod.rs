@@ -2,14 +2,14 @@
 //!
 //! One script serves every interface. What a request asks is read into a neutral form (`asked`), the script and the
 //! rules about side requests say which reply it gets (`turns`, `side`), the reply becomes neutral pieces (`reply`,
-//! with tool calls mapped to the agent's own tools by `tools`), and only the interface (`openai`) knows how requests
+//! with tool calls mapped to the agent's own tools by `tools`), and only the interfaces (`interface`) know how requests
 //! and pieces look on the wire. `server`, `door` and `exchange` move the bytes.
 
 mod asked;
 mod door;
 mod exchange;
+mod interface;
 mod known;
-mod openai;
 mod proxy;
 mod recorded;
 mod reply;

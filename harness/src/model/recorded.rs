@@ -1,9 +1,9 @@
 //! The script of a model from the exchanges of a recording: what it replied then, in order.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::openai;
-use super::script::{Call, Calls, Failure, NamedFailure, Reply, Script, Text, Usage};
+use super::interface::{self, Interface, Said, SaidCall};
+use super::script::{Call, Calls, Failure, NamedFailure, Reply, Script, Stop, Text};
 use super::turns::Cue;
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Recording};
 
@@ -11,8 +11,10 @@ use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Recording};
 #[derive(Default)]
 struct Heard {
     number: u64,
+    path: String,
     body: String,
-    turn: bool,
+    /// Whose interface it is, where it is a turn of a conversation.
+    interface: Option<&'static dyn Interface>,
     status: Option<u16>,
     reply: String,
     end: Option<ExchangeEnd>,
@@ -35,20 +37,28 @@ impl Recorded {
         let mut in_order = false;
         for mut heard in heard(recording) {
             if heard.end == Some(ExchangeEnd::Refused) && heard.body.is_empty() {
-                recorded.push(failing(Failure::Named(NamedFailure::Refused)), "");
+                recorded.push(
+                    failing(Failure::Named(NamedFailure::Refused)),
+                    Cue::default(),
+                );
                 in_order = true;
                 continue;
             }
             heard.body = live(&heard.body);
-            let Some(mut reply) = heard.turn.then(|| reply(&heard)).flatten() else {
+            let Some(interface) = heard.interface else {
                 continue;
             };
+            let mut reply = reply(&heard, interface);
             put_in(&mut reply, &live);
             // The same question again after a failure is a retry, which uses up no reply.
             let again = failed.as_deref() == Some(heard.body.as_str());
             let fails = reply.fail.is_some();
             if !again || !fails {
-                recorded.push(reply, &heard.body);
+                let cue = interface.asked(&heard.path, &heard.body).map(|asked| Cue {
+                    first_user: asked.first_user,
+                    last_user: asked.last_user,
+                });
+                recorded.push(reply, cue.unwrap_or_default());
             }
             failed = fails.then_some(heard.body);
         }
@@ -63,13 +73,9 @@ impl Recorded {
         self.script.is_empty()
     }
 
-    fn push(&mut self, reply: Reply, body: &str) {
-        let cue = openai::asked(body).map(|asked| Cue {
-            first_user: asked.first_user,
-            last_user: asked.last_user,
-        });
+    fn push(&mut self, reply: Reply, cue: Cue) {
         self.script.push(reply);
-        self.cues.push(cue.unwrap_or_default());
+        self.cues.push(cue);
     }
 }
 
@@ -108,9 +114,11 @@ fn heard(recording: &Recording) -> Vec<Heard> {
         };
         match part {
             ExchangePart::Request { path, body, side } => {
-                let path = path.split('?').next().unwrap_or_default();
-                heard.turn =
-                    side.is_none() && path.trim_end_matches('/').ends_with("/chat/completions");
+                heard.interface = match side {
+                    None => interface::replying(path),
+                    Some(_) => None,
+                };
+                heard.path.clone_from(path);
                 heard.body.clone_from(body);
             }
             ExchangePart::Status(status) => heard.status = Some(*status),
@@ -128,99 +136,54 @@ fn failing(failure: Failure) -> Reply {
     }
 }
 
-fn reply(heard: &Heard) -> Option<Reply> {
-    if let Some(status) = heard.status.filter(|status| *status >= 400) {
-        let body: Option<Value> = serde_json::from_str(&heard.reply).ok();
-        let message = body.and_then(|body| Some(body.pointer("/error/message")?.as_str()?.into()));
-        return Some(failing(Failure::Status { status, message }));
+fn reply(heard: &Heard, interface: &dyn Interface) -> Reply {
+    let status = heard.status.unwrap_or(200);
+    let said = interface.said(status, &heard.reply);
+    if status >= 400 {
+        let message = said.error;
+        return failing(Failure::Status { status, message });
     }
-    let mut said = Said::default();
-    let trimmed = heard.reply.trim_start();
-    if trimmed.starts_with('{') {
-        if let Ok(whole) = serde_json::from_str(trimmed) {
-            said.part(&whole, "message");
-        }
-    } else {
-        for line in heard.reply.lines() {
-            let data = line.strip_prefix("data:").map(str::trim);
-            if let Some(Ok(chunk)) = data.map(serde_json::from_str) {
-                said.part(&chunk, "delta");
-            }
-        }
-    }
-    let mut reply = said.into_reply();
+    let fails = said.error.is_some();
+    let mut reply = scripted(said);
     match heard.end {
         Some(ExchangeEnd::Cut) => reply.fail = Some(Failure::Named(NamedFailure::Cut)),
+        // An error in the middle of a stream ends it as a cut does.
+        _ if fails => reply.fail = Some(Failure::Named(NamedFailure::Cut)),
         // The agent hung up: it was told no more.
         Some(ExchangeEnd::Cancelled) | None => reply.hold = true,
         Some(ExchangeEnd::Complete | ExchangeEnd::Refused) => {}
     }
-    Some(reply)
+    reply
 }
 
-/// What a reply says, piece by piece.
-#[derive(Default)]
-struct Said {
-    thoughts: Vec<String>,
-    texts: Vec<String>,
-    calls: Vec<(String, String)>,
-    usage: Option<Usage>,
-}
-
-impl Said {
-    /// Takes in a chunk or a whole reply, whose message stands under `member`.
-    fn part(&mut self, part: &Value, member: &str) {
-        let message = part.pointer("/choices/0").and_then(|it| it.get(member));
-        let text = |name: &str| {
-            let text = message.and_then(|message| message.get(name)?.as_str());
-            text.filter(|text| !text.is_empty()).map(str::to_owned)
-        };
-        self.thoughts
-            .extend(text("reasoning_content").or_else(|| text("reasoning")));
-        self.texts.extend(text("content"));
-        let calls = message.and_then(|message| message.get("tool_calls")?.as_array());
-        for (place, call) in calls.into_iter().flatten().enumerate() {
-            let index = call.get("index").and_then(Value::as_u64);
-            let index = index
-                .and_then(|index| usize::try_from(index).ok())
-                .unwrap_or(place)
-                .min(self.calls.len());
-            if index == self.calls.len() {
-                self.calls.push(Default::default());
-            }
-            let text = |pointer: &str| call.pointer(pointer).and_then(Value::as_str);
-            if let Some(known) = self.calls.get_mut(index) {
-                known.0.push_str(text("/function/name").unwrap_or_default());
-                known
-                    .1
-                    .push_str(text("/function/arguments").unwrap_or_default());
-            }
-        }
-        let count = |name: &str| part.get("usage")?.get(name)?.as_u64();
-        if let (Some(input), Some(output)) = (count("prompt_tokens"), count("completion_tokens")) {
-            self.usage = Some(Usage { input, output });
-        }
+/// What was said, as a reply of a script.
+fn scripted(said: Said) -> Reply {
+    let chunks = |texts: Vec<String>| (!texts.is_empty()).then_some(Text::Chunks(texts));
+    let calls: Vec<Call> = said
+        .calls
+        .into_iter()
+        .map(|call| Call {
+            arguments: arguments(&call),
+            tool: Some(call.name),
+            ..Call::default()
+        })
+        .collect();
+    Reply {
+        think: chunks(said.thoughts),
+        say: chunks(said.texts),
+        call: (!calls.is_empty()).then_some(Calls::Many(calls)),
+        refuse: said.refusal,
+        stop: said.length.then_some(Stop::Length),
+        usage: said.usage,
+        ..Reply::default()
     }
+}
 
-    fn into_reply(self) -> Reply {
-        let chunks = |texts: Vec<String>| (!texts.is_empty()).then_some(Text::Chunks(texts));
-        let calls: Vec<Call> = self
-            .calls
-            .into_iter()
-            .map(|(tool, arguments)| Call {
-                tool: Some(tool),
-                arguments: serde_json::from_str::<Map<String, Value>>(&arguments)
-                    .unwrap_or_default(),
-                ..Call::default()
-            })
-            .collect();
-        Reply {
-            think: chunks(self.thoughts),
-            say: chunks(self.texts),
-            call: (!calls.is_empty()).then_some(Calls::Many(calls)),
-            usage: self.usage,
-            ..Reply::default()
-        }
+/// The arguments of a call; plain text, for a tool that takes that, becomes the only one.
+fn arguments(call: &SaidCall) -> Map<String, Value> {
+    match call.freeform {
+        true => Map::from_iter([("input".to_owned(), json!(call.arguments))]),
+        false => serde_json::from_str(&call.arguments).unwrap_or_default(),
     }
 }
 

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use serde_json::{Map, Value};
+
 use super::asked::Asked;
-use super::script::{Calls, FALLBACK, Failure, NamedFailure, Reply, Text, Usage};
+use super::interface::Trouble;
+use super::script::{Calls, FALLBACK, Failure, NamedFailure, Reply, Stop, Text, Usage};
 use super::state::Unmapped;
 use super::tools;
 
@@ -28,6 +31,8 @@ pub(crate) enum Piece {
     Think(String),
     /// Text.
     Say(String),
+    /// What the model says when it refuses.
+    Refuse(String),
     /// The stream stays open here until it is released.
     Hold,
     /// The tool call with this number within the reply begins.
@@ -38,14 +43,29 @@ pub(crate) enum Piece {
         id: String,
         /// The tool.
         name: String,
+        /// Whether its arguments are plain text.
+        freeform: bool,
     },
     /// A fragment of the arguments of the call with this number.
     Arguments {
         /// From 0.
         number: usize,
-        /// A part of the JSON text.
+        /// A part of the JSON, or of the plain text.
         fragment: String,
     },
+}
+
+/// Why a reply ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// All is said.
+    Said,
+    /// Tools are to be called.
+    Calls,
+    /// It became as long as a reply may be.
+    Length,
+    /// The model refuses.
+    Refusal,
 }
 
 /// A reply, ready to be sent.
@@ -53,12 +73,14 @@ pub(crate) enum Piece {
 pub(crate) struct Plan {
     /// Milliseconds before the first byte.
     pub(crate) wait: u64,
-    /// An error status instead of a reply, with its message if the script gives one.
-    pub(crate) status: Option<(u16, Option<String>)>,
+    /// An error instead of a reply, with its message if the script gives one.
+    pub(crate) error: Option<(Trouble, Option<String>)>,
     /// What is sent.
     pub(crate) pieces: Vec<Piece>,
     /// Whether the stream breaks off after the pieces.
     pub(crate) cut: bool,
+    /// Why it ends.
+    pub(crate) end: End,
     /// Token counts.
     pub(crate) usage: Usage,
     /// Calls for which there was no tool.
@@ -70,9 +92,10 @@ impl Plan {
     pub(crate) fn saying(text: &str) -> Self {
         Self {
             wait: 0,
-            status: None,
+            error: None,
             pieces: vec![Piece::Say(text.to_owned())],
             cut: false,
+            end: End::Said,
             usage: USAGE,
             unmapped: Vec::new(),
         }
@@ -94,12 +117,20 @@ impl Plan {
         plan.pieces.clear();
         match &reply.fail {
             Some(Failure::Status { status, message }) => {
-                plan.status = Some((*status, message.clone()));
-                return plan;
+                plan.error = Some((Trouble::Status(*status), message.clone()));
             }
-            Some(Failure::Named(NamedFailure::Cut)) => plan.cut = true,
-            // The connection itself is refused, so that no reply is ever planned for it.
-            Some(Failure::Named(NamedFailure::Refused)) | None => {}
+            Some(Failure::Named(name)) => match name {
+                NamedFailure::Cut => plan.cut = true,
+                NamedFailure::RateLimit => plan.error = Some((Trouble::RateLimit, None)),
+                NamedFailure::Overloaded => plan.error = Some((Trouble::Overloaded, None)),
+                NamedFailure::Context => plan.error = Some((Trouble::Context, None)),
+                // The connection itself is refused, so that no reply is ever planned for it.
+                NamedFailure::Refused => {}
+            },
+            None => {}
+        }
+        if plan.error.is_some() {
+            return plan;
         }
         plan.pieces
             .extend(pieces(reply.think.as_ref()).map(Piece::Think));
@@ -109,6 +140,12 @@ impl Plan {
             plan.pieces.push(Piece::Hold);
         }
         if plan.cut {
+            return plan;
+        }
+        if let Some(words) = &reply.refuse {
+            plan.pieces
+                .extend(cut(words, PIECES).into_iter().map(Piece::Refuse));
+            plan.end = End::Refusal;
             return plan;
         }
         let calls = match &reply.call {
@@ -121,12 +158,21 @@ impl Plan {
         for call in calls {
             match tools::mapped(call, &asked.tools, folder) {
                 Ok(mapped) => {
+                    let freeform = asked
+                        .tools
+                        .iter()
+                        .any(|tool| tool.name == mapped.name && tool.freeform);
+                    let arguments = match freeform {
+                        true => plain(mapped.arguments),
+                        false => mapped.arguments,
+                    };
                     sent.push(Piece::Call {
                         number,
                         id: format!("call_{exchange:08}{number:04}"),
                         name: mapped.name,
+                        freeform,
                     });
-                    let fragments = cut(&mapped.arguments, FRAGMENTS);
+                    let fragments = cut(&arguments, FRAGMENTS);
                     sent.extend(
                         fragments
                             .into_iter()
@@ -144,6 +190,11 @@ impl Plan {
             }
         }
         plan.pieces.append(&mut sent);
+        plan.end = match reply.stop {
+            Some(Stop::Length) => End::Length,
+            None if plan.calls() => End::Calls,
+            None => End::Said,
+        };
         plan
     }
 
@@ -152,6 +203,75 @@ impl Plan {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Call { .. }))
+    }
+}
+
+/// A reply in one piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Whole {
+    /// Reasoning text.
+    pub(crate) thought: String,
+    /// Text.
+    pub(crate) said: String,
+    /// What the model says when it refuses.
+    pub(crate) refused: String,
+    /// Calls of tools, in order.
+    pub(crate) calls: Vec<WholeCall>,
+}
+
+/// A call in one piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WholeCall {
+    /// The call's id.
+    pub(crate) id: String,
+    /// The tool.
+    pub(crate) name: String,
+    /// The arguments: JSON, or plain text.
+    pub(crate) arguments: String,
+    /// Whether the arguments are plain text.
+    pub(crate) freeform: bool,
+}
+
+impl Whole {
+    /// All pieces of a reply together.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let mut whole = Self::default();
+        plan.pieces.iter().for_each(|piece| whole.take(piece));
+        whole
+    }
+
+    /// Takes in a piece.
+    pub(crate) fn take(&mut self, piece: &Piece) {
+        match piece {
+            Piece::Think(text) => self.thought.push_str(text),
+            Piece::Say(text) => self.said.push_str(text),
+            Piece::Refuse(text) => self.refused.push_str(text),
+            Piece::Call {
+                id, name, freeform, ..
+            } => self.calls.push(WholeCall {
+                id: id.clone(),
+                name: name.clone(),
+                arguments: String::new(),
+                freeform: *freeform,
+            }),
+            Piece::Arguments { number, fragment } => {
+                if let Some(call) = self.calls.get_mut(*number) {
+                    call.arguments.push_str(fragment);
+                }
+            }
+            Piece::Hold => {}
+        }
+    }
+}
+
+/// The plain text for a tool that takes no JSON: the only argument, if that is a text.
+fn plain(arguments: String) -> String {
+    match serde_json::from_str::<Map<String, Value>>(&arguments) {
+        Ok(members) if members.len() == 1 => match members.into_iter().next() {
+            Some((_, Value::String(text))) => text,
+            _ => arguments,
+        },
+        _ => arguments,
     }
 }
 
@@ -195,7 +315,7 @@ mod tests {
         });
         let plan = Plan::of(&reply, &Asked::default(), 1, None);
         assert_eq!(plan.pieces, []);
-        assert_eq!(plan.status, Some((429, None)));
+        assert_eq!(plan.error, Some((Trouble::Status(429), None)));
     }
 
     #[test]

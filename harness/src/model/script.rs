@@ -34,9 +34,23 @@ pub struct Reply {
     /// Fail instead of replying, or (`cut`) after the text; `cut` sends no calls.
     #[serde(default)]
     pub fail: Option<Failure>,
+    /// Refuse in these words, after the text and in place of calls.
+    #[serde(default)]
+    pub refuse: Option<String>,
+    /// End for another reason than the usual one.
+    #[serde(default)]
+    pub stop: Option<Stop>,
     /// Token counts to report; small fixed ones if absent.
     #[serde(default)]
     pub usage: Option<Usage>,
+}
+
+/// Why a reply ends, where the script says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stop {
+    /// It became as long as a reply may be.
+    Length,
 }
 
 /// A text, whole or in given chunks.
@@ -91,10 +105,10 @@ pub struct Call {
 #[serde(
     untagged,
     deny_unknown_fields,
-    expecting = "expected \"cut\", \"refused\" or { status = NUMBER, message = TEXT }"
+    expecting = "expected \"cut\", \"refused\", \"rate_limit\", \"overloaded\", \"context\" or { status = NUMBER, message = TEXT }"
 )]
 pub enum Failure {
-    /// `cut` (the stream breaks off after the text) or `refused` (the connection is refused).
+    /// By a word.
     Named(NamedFailure),
     /// An HTTP error status with the interface's own error body, instead of anything else. A retry of the same
     /// request gets the same failure again and uses up no reply.
@@ -112,12 +126,18 @@ pub enum Failure {
 /// `refused` lasts from the prompt it is meant for (or from the tool call of the reply before it) until the next
 /// prompt is sent or a step releases it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum NamedFailure {
     /// The stream breaks off after the text.
     Cut,
     /// The connection is refused.
     Refused,
+    /// Too many requests, with advice when to try again, as the interface says it.
+    RateLimit,
+    /// The model has too much to do, as the interface says it.
+    Overloaded,
+    /// The conversation is longer than the model can read, as the interface says it.
+    Context,
 }
 
 /// Token counts of one reply.
@@ -139,6 +159,9 @@ impl Reply {
             return Some(format!(
                 "`fail` has status {status}, expected an error status from 400 to 599"
             ));
+        }
+        if self.refuse.is_some() && self.call.is_some() {
+            return Some("a reply has both `refuse` and `call`, expected one of them".into());
         }
         match &self.call {
             None => None,

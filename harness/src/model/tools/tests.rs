@@ -12,6 +12,7 @@ fn tool(name: &str, parameters: Value) -> Tool {
             "required": names.collect::<Vec<_>>(),
             "properties": parameters,
         }),
+        ..Tool::default()
     }
 }
 

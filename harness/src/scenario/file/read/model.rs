@@ -1,6 +1,6 @@
 //! Reading `[[model]]`.
 
-use crate::model::script::{Call, Calls, Failure, NamedFailure, Reply, Text, Usage};
+use crate::model::script::{Call, Calls, Failure, NamedFailure, Reply, Stop, Text, Usage};
 use crate::source::{Field, Problem};
 
 /// The most milliseconds that a reply or a step may wait.
@@ -8,16 +8,24 @@ pub(super) const LONGEST_WAIT: u64 = 600_000;
 
 /// One reply.
 pub(super) fn reply(field: Field<'_>) -> Result<Reply, Problem> {
-    let table = field.table(&["think", "say", "call", "hold", "wait", "fail", "usage"])?;
-    Ok(Reply {
+    let table = field.table(&[
+        "think", "say", "call", "refuse", "hold", "wait", "fail", "stop", "usage",
+    ])?;
+    let reply = Reply {
         think: table.maybe("think", text)?,
         say: table.maybe("say", text)?,
         call: table.maybe("call", calls)?,
         hold: table.flag("hold")?,
         wait: table.maybe("wait", |field| field.count(0..=LONGEST_WAIT))?,
         fail: table.maybe("fail", failure)?,
+        refuse: table.maybe("refuse", |field| field.string().map(str::to_owned))?,
+        stop: table.maybe("stop", |field| field.word(&[("length", Stop::Length)]))?,
         usage: table.maybe("usage", usage)?,
-    })
+    };
+    match reply.refuse.is_some() && reply.call.is_some() {
+        true => Err(field.problem("a reply has either `refuse` or `call`")),
+        false => Ok(reply),
+    }
 }
 
 fn text(field: Field<'_>) -> Result<Text, Problem> {
@@ -77,12 +85,15 @@ fn failure(field: Field<'_>) -> Result<Failure, Problem> {
             .word(&[
                 ("cut", NamedFailure::Cut),
                 ("refused", NamedFailure::Refused),
+                ("rate_limit", NamedFailure::RateLimit),
+                ("overloaded", NamedFailure::Overloaded),
+                ("context", NamedFailure::Context),
             ])
             .map(Failure::Named);
     }
     let table = field
         .table(&["status", "message"])
-        .map_err(|problem| problem.help("write `\"cut\"`, `\"refused\"` or `{ status = 429 }`"))?;
+        .map_err(|problem| problem.help("write a word such as `\"cut\"`, or `{ status = 429 }`"))?;
     let status = table.need("status")?.count(400..=599)?;
     Ok(Failure::Status {
         status: u16::try_from(status).unwrap_or(500),
