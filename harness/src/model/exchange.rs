@@ -14,6 +14,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 
 use super::asked::Asked;
+use super::cassette::NOT_RECORDED;
 use super::interface::{self, ErrorReply, Interface, JSON, MODEL, Opened, Purpose, Trouble};
 use super::reply::{Piece, Plan};
 use super::server::Shared;
@@ -152,12 +153,14 @@ fn job(
     }
     let mut memory = shared.memory();
     memory.model = Some(asked.model.clone());
-    let turn = memory.turns.take(&asked);
+    let turn = memory.take(&asked);
     let aside = match &turn {
-        Turn::Side(reason) => Some(*reason),
-        _ => None,
+        Turn::Side(reason) | Turn::Aside(reason, _) => Some(*reason),
+        Turn::Miss(_) => Some(NOT_RECORDED),
+        Turn::Reply(..) | Turn::Beyond | Turn::Refuse => None,
     };
     shared.state.send_modify(|state| {
+        state.told = memory.told().to_vec();
         if aside.is_some() {
             state.side_requests += 1;
         } else {
@@ -240,7 +243,7 @@ impl Exchange {
 
     fn plan(&self, asked: &Asked, turn: &Turn) -> Plan {
         let plan = match turn {
-            Turn::Reply(_, reply) => {
+            Turn::Reply(_, reply) | Turn::Aside(_, reply) | Turn::Miss(reply) => {
                 let folder = self.shared.memory().folder.clone();
                 Plan::of(reply, asked, self.number, folder.as_deref())
             }

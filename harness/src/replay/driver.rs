@@ -14,7 +14,7 @@ use super::incident::Incident;
 use super::plan::{Folder, FolderPlace, Plan, Unplayable};
 use crate::agent::{AgentProcess, Needed, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Log, Outgoing, PermissionChoice, Reply, SessionFiles, Unsent};
-use crate::model::{ModelServer, Recorded};
+use crate::model::{Cassette, ModelServer};
 use crate::rules::{Conversation, Judge, Judgement};
 use crate::scenario::{self, Setup};
 use crate::spec::Side;
@@ -61,6 +61,8 @@ pub(crate) struct Replayed {
     pub(crate) put_in: Vec<u64>,
     /// Whether the agent owed the answer to `initialize` to the end.
     pub(crate) silent: bool,
+    /// What the recorded model has to say, a sentence each.
+    pub(crate) told: Vec<String>,
     /// A fault of the harness.
     pub(crate) fault: Option<String>,
 }
@@ -76,6 +78,17 @@ pub(crate) enum Trouble {
     Harness(String),
 }
 
+/// The model that an agent talks to while a recording is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// The exchanges of the recording, if it holds any.
+    Recorded,
+    /// What can be told from what the agent said and called.
+    Derived,
+    /// None of the harness's.
+    None,
+}
+
 /// Replays a recording against the agent of `setup`. The live trace goes to `trace`.
 ///
 /// # Errors
@@ -83,6 +96,7 @@ pub(crate) enum Trouble {
 pub(crate) async fn replay(
     recording: &Recording,
     setup: &Setup,
+    model: Model,
     trace: &Path,
 ) -> Result<Replayed, Trouble> {
     let broken =
@@ -100,10 +114,16 @@ pub(crate) async fn replay(
     }
     let bindings = bound(&plan.folders, &folder);
     let (inbox, seen) = mpsc::channel(INBOX);
-    let model = match Recorded::of(recording, |text| bindings.to_live(None, text)) {
-        recorded if recorded.is_empty() => None,
-        recorded => {
-            let model = ModelServer::replaying(recorded, inbox.clone())
+    let live = |text: &str| bindings.to_live(None, text);
+    let cassette = match model {
+        Model::Recorded => Cassette::of(recording, live),
+        Model::Derived => Cassette::derived(recording, live),
+        Model::None => Cassette::default(),
+    };
+    let model = match cassette {
+        cassette if cassette.is_empty() => None,
+        cassette => {
+            let model = ModelServer::replaying(cassette, inbox.clone())
                 .map_err(|error| broken("no port for the recorded model", &error))?;
             model.set_folder(folder.workspace());
             Some(model)
@@ -492,7 +512,7 @@ impl Driver {
                 log.write(observed.at, observed.from, observed.body, None);
             })
             .await;
-        drop(model);
+        let told = model.map(|model| model.watch().borrow().told.clone());
         let (judgement, talk, fault) = log.finish();
         let (plan, incidents, mut notes) = engine.into_parts();
         match ending.needed {
@@ -502,6 +522,7 @@ impl Driver {
         }
         Replayed {
             trace,
+            told: told.unwrap_or_default(),
             live,
             judgement,
             talk,

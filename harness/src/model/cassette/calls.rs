@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::meaning::meaning;
 use crate::model::asked::Tool;
 use crate::model::interface::SaidCall;
 use crate::model::script::{Call, Calls, Reply};
-use crate::model::tools;
 
 /// A recorded call as it was made.
 pub(super) fn recorded(call: SaidCall) -> Call {
@@ -38,26 +38,35 @@ pub(super) fn fitted(reply: &Reply, recorded: &[Tool], offered: &[Tool]) -> Repl
         let Some(name) = &call.tool else { continue };
         let takes = |tool: &Tool| tool.name == *name && takes(tool, recorded, call);
         if !offered.iter().any(takes)
-            && let Some(meaning) = tools::meaning(name, &call.arguments)
+            && let Some(meaning) = meaning(name, &call.arguments)
         {
-            *call = Call {
-                or: Some(Box::new(call.clone())),
-                ..meaning
-            };
+            *call = meaning;
         }
     }
     reply
 }
 
+/// The commands that a recorded reply calls for.
+pub(super) fn commands(reply: &Reply) -> Vec<String> {
+    let mut reply = reply.clone();
+    let calls = calls(&mut reply).iter();
+    let told = calls.filter_map(|call| meaning(call.tool.as_deref()?, &call.arguments)?.command);
+    told.collect()
+}
+
 /// Whether a tool of the same name takes what was recorded: it is the same tool, or has all the parameters.
 fn takes(tool: &Tool, recorded: &[Tool], call: &Call) -> bool {
-    if recorded.iter().any(|it| it.name == tool.name && it.schema == tool.schema) {
+    if recorded
+        .iter()
+        .any(|it| it.name == tool.name && it.schema == tool.schema)
+    {
         return true;
     }
     let members = |name: &str| tool.schema.get(name);
     let known = members("properties").and_then(Value::as_object);
     let required = members("required").and_then(Value::as_array);
-    let all_known = known.is_none_or(|known| call.arguments.keys().all(|name| known.contains_key(name)));
+    let all_known =
+        known.is_none_or(|known| call.arguments.keys().all(|name| known.contains_key(name)));
     let mut required = required.into_iter().flatten().filter_map(Value::as_str);
     all_known && required.all(|name| call.arguments.contains_key(name))
 }

@@ -68,16 +68,29 @@ fn holds(text: &str, part: &str) -> bool {
 /// How many messages say the same from the beginning on.
 fn common(one: &Talk, other: &Talk) -> usize {
     let pairs = one.items.iter().zip(&other.items);
-    pairs.take_while(|(one, other)| same(one, other) != Alike::Not).count()
+    pairs
+        .take_while(|(one, other)| same(one, other) != Alike::Not)
+        .count()
 }
 
 /// The nearest of the recorded requests: the one with the same last words of the user, and then most in common.
-pub(super) fn nearest<'a>(recorded: impl Iterator<Item = (u64, &'a Talk)>, live: &Talk) -> Option<(u64, &'a Talk)> {
-    let last = |talk: &Talk| talk.last_said().and_then(|place| talk.items.get(place)).map(|item| item.words.clone());
+pub(super) fn nearest<'a>(
+    recorded: impl Iterator<Item = (u64, &'a Talk)>,
+    live: &Talk,
+) -> Option<(u64, &'a Talk)> {
+    let last = |talk: &Talk| {
+        talk.last_said()
+            .and_then(|place| talk.items.get(place))
+            .map(|item| item.words.clone())
+    };
     let wanted = last(live);
     let nearness = |talk: &Talk| {
         let apart = talk.step().abs_diff(live.step());
-        (last(talk) == wanted, common(talk, live), std::cmp::Reverse(apart))
+        (
+            last(talk) == wanted,
+            common(talk, live),
+            std::cmp::Reverse(apart),
+        )
     };
     // Of equally near ones the first.
     recorded.fold(None, |best: Option<(u64, &Talk)>, next| match best {
@@ -129,9 +142,19 @@ mod tests {
     fn requests_fit_by_their_place_and_better_by_results_and_history() {
         let recorded = talk(&[(By::User, "a"), (By::Model, "b"), (By::Tools, "hi")]);
         assert_eq!(fit(&recorded, &talk(&[(By::User, "a")])), None);
-        assert_eq!(fit(&recorded, &talk(&[(By::User, "x"), (By::Model, "b"), (By::Tools, "hi")])), None);
+        assert_eq!(
+            fit(
+                &recorded,
+                &talk(&[(By::User, "x"), (By::Model, "b"), (By::Tools, "hi")])
+            ),
+            None
+        );
         let same = fit(&recorded, &recorded).unwrap();
-        let around = talk(&[(By::User, "a"), (By::Model, "b"), (By::Tools, "output hi exit code 0")]);
+        let around = talk(&[
+            (By::User, "a"),
+            (By::Model, "b"),
+            (By::Tools, "output hi exit code 0"),
+        ]);
         let around = fit(&recorded, &around).unwrap();
         let other = talk(&[(By::User, "a"), (By::Model, "b"), (By::Tools, "denied")]);
         let other = fit(&recorded, &other).unwrap();

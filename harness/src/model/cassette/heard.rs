@@ -111,7 +111,12 @@ impl Heard {
         while !self.reply.is_char_boundary(from) {
             from += 1;
         }
-        let tail: String = self.reply.get(from..).unwrap_or_default().split_whitespace().collect();
+        let tail: String = self
+            .reply
+            .get(from..)
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
         ENDS.iter().any(|end| tail.contains(end))
     }
 }

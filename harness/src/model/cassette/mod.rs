@@ -4,8 +4,10 @@
 //! other words. `heard` puts the recorded exchanges together, `calls` fits recorded calls to the tools that are offered now.
 
 mod calls;
+mod derived;
 mod fit;
 mod heard;
+mod meaning;
 mod talk;
 
 use super::asked::{Answer, Asked, Tool};
@@ -75,10 +77,18 @@ impl Cassette {
         self.takes.is_empty()
     }
 
+    /// The commands that its replies call for.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = String> {
+        self.takes
+            .iter()
+            .flat_map(|take| calls::commands(&take.reply))
+    }
+
     /// The replies in their order, where only the order tells which is for which request.
     pub(crate) fn in_order(&self) -> Option<Script> {
         let turns = self.takes.iter().filter(|take| take.side.is_none());
-        self.refused.then(|| turns.map(|take| take.reply.clone()).collect())
+        self.refused
+            .then(|| turns.map(|take| take.reply.clone()).collect())
     }
 
     /// A prompt is about to be sent: what it says.
@@ -159,7 +169,11 @@ impl Cassette {
     /// The recorded turn that fits best. Of equal ones the first that was not served yet: a retry goes on to the reply that
     /// the recorded one got. One that was served is served again only at the same place.
     fn fitting(&self, live: &Talk) -> Option<(usize, Fit)> {
-        let turns = self.takes.iter().enumerate().filter(|(_, take)| take.side.is_none());
+        let turns = self
+            .takes
+            .iter()
+            .enumerate()
+            .filter(|(_, take)| take.side.is_none());
         let fitting = turns.filter_map(|(place, take)| {
             let fit = fit::fit(&take.talk, live)?;
             (!take.used || fit.same_turn).then_some((place, fit))
@@ -199,10 +213,15 @@ impl Cassette {
             )
         };
         let candidates = self.takes.iter().enumerate().filter(|(_, take)| {
-            let of_purpose = take.side.as_ref().is_some_and(|(purpose, answer)| *purpose == reason && same_form(answer));
+            let of_purpose = take
+                .side
+                .as_ref()
+                .is_some_and(|(purpose, answer)| *purpose == reason && same_form(answer));
             of_purpose && take.reply.fail.is_none() && fit::fit(&take.talk, live).is_some()
         });
-        let best = candidates.min_by_key(|(place, take)| (take.used, *place)).map(|(place, _)| place);
+        let best = candidates
+            .min_by_key(|(place, take)| (take.used, *place))
+            .map(|(place, _)| place);
         let Some(take) = best.and_then(|place| self.takes.get_mut(place)) else {
             return Turn::Side(reason);
         };
@@ -213,7 +232,10 @@ impl Cassette {
     fn miss(&mut self, live: &Talk) -> Turn {
         let turns = self.takes.iter().filter(|take| take.side.is_none());
         let nearest = fit::nearest(turns.map(|take| (take.number, &take.talk)), live);
-        let last = live.items.last().map_or("nothing", |item| item.shown.as_str());
+        let last = live
+            .items
+            .last()
+            .map_or("nothing", |item| item.shown.as_str());
         let why = match nearest {
             None => format!("the recording has no reply of the model to \"{last}\""),
             Some((number, talk)) => format!(
@@ -252,7 +274,9 @@ fn prompt(body: &Body, live: &impl Fn(&str) -> String) -> Option<String> {
         return None;
     };
     let blocks = message.params()?.get("prompt")?.as_array()?;
-    let texts = blocks.iter().filter_map(|block| block.get("text")?.as_str());
+    let texts = blocks
+        .iter()
+        .filter_map(|block| block.get("text")?.as_str());
     Some(texts.collect::<Vec<_>>().join("\n"))
 }
 

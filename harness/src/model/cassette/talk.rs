@@ -49,12 +49,18 @@ impl Talk {
                     let said = plain(&message.text);
                     let prompt = prompt_in(&said, prompts).cloned();
                     carried.push((items.len(), prompt.is_some()));
-                    (By::User, vec![prompt.unwrap_or_else(|| steady(&message.text))])
+                    (
+                        By::User,
+                        vec![prompt.unwrap_or_else(|| steady(&message.text))],
+                    )
                 }
                 Role::Model => (By::Model, vec![steady(&message.text)]),
                 Role::Tool => {
                     let results = message.results.iter();
-                    (By::Tools, results.map(|result| steady(&result.text)).collect())
+                    (
+                        By::Tools,
+                        results.map(|result| steady(&result.text)).collect(),
+                    )
                 }
             };
             let texts: Vec<&str> = match message.role {
@@ -74,8 +80,19 @@ impl Talk {
             }
         }
         // Words that an agent says twice in a row are said once.
-        items.dedup_by(|later, earlier| later.by == By::User && later.words == earlier.words && earlier.by == By::User);
+        items.dedup_by(|later, earlier| {
+            later.by == By::User && later.words == earlier.words && earlier.by == By::User
+        });
         Self { items }
+    }
+
+    /// Adds a message.
+    pub(super) fn say(&mut self, by: By, words: Vec<String>, text: &str) {
+        self.items.push(Item {
+            by,
+            words,
+            shown: shown(text),
+        });
     }
 
     /// Where the last words of the user stand.
@@ -114,14 +131,16 @@ fn prompt_in<'a>(said: &str, prompts: &'a [String]) -> Option<&'a String> {
 /// A text as words in lower case, whatever stands between them. Of a `/command` what follows it.
 pub(super) fn plain(text: &str) -> String {
     let text = match text.trim_start().strip_prefix('/') {
-        Some(command) => command.split_once(char::is_whitespace).map_or("", |all| all.1),
+        Some(command) => command
+            .split_once(char::is_whitespace)
+            .map_or("", |all| all.1),
         None => text,
     };
     words(text).collect::<Vec<_>>().join(" ")
 }
 
 /// A text as words, with numbers, times and what is minted at run time as one and the same.
-fn steady(text: &str) -> String {
+pub(super) fn steady(text: &str) -> String {
     let steady = words(text).map(|word| {
         let digits = word.contains(|character: char| character.is_ascii_digit());
         match digits && (word.len() >= MINTED || word.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -171,7 +190,10 @@ mod tests {
 
     fn talk(messages: &[(Role, &str)], prompts: &[&str]) -> Talk {
         let asked = Asked {
-            messages: messages.iter().map(|(role, text)| message(*role, text)).collect(),
+            messages: messages
+                .iter()
+                .map(|(role, text)| message(*role, text))
+                .collect(),
             ..Asked::default()
         };
         let prompts: Vec<String> = prompts.iter().map(|prompt| plain(prompt)).collect();
@@ -200,7 +222,9 @@ mod tests {
             ],
             &prompts,
         );
-        let said = |talk: &Talk| -> Vec<Vec<String>> { talk.items.iter().map(|it| it.words.clone()).collect() };
+        let said = |talk: &Talk| -> Vec<Vec<String>> {
+            talk.items.iter().map(|it| it.words.clone()).collect()
+        };
         assert_eq!(said(&one), said(&other));
         assert_eq!((one.turn(), one.step()), (2, 0));
     }
@@ -208,9 +232,21 @@ mod tests {
     #[test]
     fn a_number_in_a_prompt_tells_and_one_in_a_result_does_not() {
         let prompts = ["Count to 3", "Count to 4"];
-        let ask = |prompt, result| talk(&[(Role::User, prompt), (Role::Model, ""), (Role::Tool, result)], &prompts);
+        let ask = |prompt, result| {
+            talk(
+                &[
+                    (Role::User, prompt),
+                    (Role::Model, ""),
+                    (Role::Tool, result),
+                ],
+                &prompts,
+            )
+        };
         let one = ask("Count to 3", "done in 12 ms, id 7f3a9c21d");
-        assert_eq!(one.items[2].words, ask("Count to 3", "done in 7 ms, id 00aa11bb22").items[2].words);
+        assert_eq!(
+            one.items[2].words,
+            ask("Count to 3", "done in 7 ms, id 00aa11bb22").items[2].words
+        );
         assert_ne!(one.items[0].words, ask("Count to 4", "x").items[0].words);
         assert_eq!(one.step(), 1);
         assert!(one.results().is_some());
@@ -218,7 +254,10 @@ mod tests {
 
     #[test]
     fn a_short_prompt_is_not_found_inside_of_words() {
-        let one = talk(&[(Role::User, "This is which?"), (Role::User, "hi")], &["hi"]);
+        let one = talk(
+            &[(Role::User, "This is which?"), (Role::User, "hi")],
+            &["hi"],
+        );
         assert_eq!(one.turn(), 1);
         let alone = talk(&[(Role::User, "Something else")], &["hi"]);
         assert_eq!(alone.items[0].words, ["something else"]);
