@@ -35,10 +35,34 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// An agent that answers one line with chunks of text, as fast as they can be written.
-fn flood(count: usize) {
+/// The id of a request, as it is written.
+fn id(line: &str) -> &str {
+    let rest = line.split_once("\"id\":").unwrap().1;
+    rest.split_once(',').unwrap().0
+}
+
+/// Answers `initialize`, which the conductor waits for before anything else.
+fn begin(input: &mut impl BufRead, out: &mut impl Write) {
     let mut line = String::new();
-    io::stdin().read_line(&mut line).unwrap();
+    input.read_line(&mut line).unwrap();
+    answer(
+        out,
+        id(&line),
+        r#"{"protocolVersion":1,"agentCapabilities":{}}"#,
+    );
+}
+
+fn answer(out: &mut impl Write, id: &str, result: &str) {
+    writeln!(out, r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#).unwrap();
+    out.flush().unwrap();
+}
+
+/// An agent that answers a request with chunks of text, as fast as they can be written.
+fn flood(count: usize) {
+    let mut input = io::stdin().lock();
+    begin(&mut input, &mut io::stdout());
+    let mut line = String::new();
+    input.read_line(&mut line).unwrap();
     let words = [
         "the",
         "token",
@@ -66,15 +90,29 @@ fn flood(count: usize) {
     out.flush().unwrap();
 }
 
-/// An agent that gives back each line.
+/// An agent that answers each request with the text that came with it.
 fn echo() {
-    let mut input = BufReader::new(io::stdin().lock());
-    let mut line = Vec::new();
-    while input.read_until(b'\n', &mut line).unwrap() > 0 {
-        io::stdout().write_all(&line).unwrap();
-        io::stdout().flush().unwrap();
+    let (mut input, mut out) = (io::stdin().lock(), io::stdout());
+    begin(&mut input, &mut out);
+    let mut line = String::new();
+    while input.read_line(&mut line).unwrap() > 0 {
+        let params = line.split_once("\"params\":").unwrap().1;
+        let result = params.trim_end().strip_suffix('}').unwrap();
+        answer(&mut out, id(&line), result);
         line.clear();
     }
+}
+
+/// Starts the conversation as a client.
+fn initialize(input: &mut impl Write, output: &mut impl BufRead) {
+    writeln!(
+        input,
+        r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":1,"clientCapabilities":{{}}}}}}"#
+    )
+    .unwrap();
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    assert!(line.contains("protocolVersion"), "{line}");
 }
 
 /// A way from client to agent.
@@ -177,9 +215,14 @@ fn throughput(way: &Way, count: usize, trace: &Path) -> (f64, Option<u64>) {
     let _ = fs::remove_file(trace);
     let mut child = start(way, &["flood", &count.to_string()]);
     let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    initialize(&mut input, &mut output);
     let since = Instant::now();
-    writeln!(input, r#"{{"jsonrpc":"2.0","method":"_start"}}"#).unwrap();
-    let mut output = child.stdout.take().unwrap();
+    writeln!(
+        input,
+        r#"{{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{{"sessionId":"sess_01","prompt":[]}}}}"#
+    )
+    .unwrap();
     let (mut buffer, mut lines, mut memory) = (vec![0; 1 << 17], 0, None);
     while lines < count {
         let read = output.read(&mut buffer).unwrap();
@@ -226,11 +269,17 @@ fn round_trip(way: &Way) -> Duration {
     let mut child = start(way, &["echo"]);
     let mut input = child.stdin.take().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
+    initialize(&mut input, &mut output);
     let padding = "x".repeat(120);
     let (mut line, mut times) = (Vec::new(), Vec::new());
     for number in 0..ROUND_TRIPS {
         let since = Instant::now();
-        writeln!(input, r#"{{"jsonrpc":"2.0","method":"_ping","params":{{"number":{number},"text":"{padding}"}}}}"#).unwrap();
+        writeln!(
+            input,
+            r#"{{"jsonrpc":"2.0","id":{},"method":"_ping","params":{{"text":"{padding}"}}}}"#,
+            number + 1
+        )
+        .unwrap();
         line.clear();
         if output.read_until(b'\n', &mut line).unwrap() == 0 {
             break;

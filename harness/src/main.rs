@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// Traces are millions of small values, made and dropped on several threads at once.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     acp_harness::cli::main(std::env::args_os())
 }

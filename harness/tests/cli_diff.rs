@@ -266,6 +266,123 @@ fn what_is_no_recording_is_a_matter_of_usage() {
 }
 
 #[test]
+fn an_empty_file_is_called_so_by_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.jsonl");
+    fs::write(&path, "").unwrap();
+    let file = path.to_str().unwrap();
+    let golden = "../traces/initialize.jsonl";
+    let out = folder.path().join("out.jsonl");
+    for words in [
+        &["check", file][..],
+        &["diff", golden, file],
+        &["replay", "--agent", "bob", file],
+        &["play", file],
+        &["redact", file, "-o", out.to_str().unwrap()],
+    ] {
+        let ran = Harness::new().call(words);
+        assert_eq!(ran.code, 2, "{words:?}\n{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("empty.jsonl")
+                && ran.stderr.contains("it is empty: expected a trace"),
+            "{words:?}\n{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn one_side_may_come_from_stdin() {
+    let golden = "../traces/initialize.jsonl";
+    let harness = Harness::new();
+    let output = harness
+        .command(&["diff", golden, "-"])
+        .stdin(
+            fs::File::open(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../traces/initialize.jsonl"
+            ))
+            .unwrap(),
+        )
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+/// The events of a call of a tool, from its start to its end.
+fn call(id: &str, title: &str, path: &str) -> [String; 2] {
+    [
+        format!(
+            r#"<{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s1","update":{{"sessionUpdate":"tool_call","toolCallId":"{id}","title":"{title}","kind":"edit","status":"in_progress","rawInput":{{"path":"{path}","text":"{title}"}},"locations":[{{"path":"{path}"}}]}}}}}}"#
+        ),
+        format!(
+            r#"<{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s1","update":{{"sessionUpdate":"tool_call_update","toolCallId":"{id}","status":"completed"}}}}}}"#
+        ),
+    ]
+}
+
+#[test]
+fn calls_that_share_a_common_word_alone_are_two_calls() {
+    let pair = Pair::new(|lines| {
+        lines.splice(6..8, call("t1", "edit_file: /project/b", "/project/b"));
+    });
+    let mut left: Vec<String> = TALK.iter().map(|line| (*line).to_owned()).collect();
+    left.splice(
+        6..8,
+        call("t1", "Change the configuration file", "/project/a"),
+    );
+    write(&pair.path("left.jsonl"), &left);
+    let ran = pair.diff(&["--quiet"]);
+    assert_eq!(ran.stdout, "2 differences: 2 behaviour\n");
+}
+
+#[test]
+fn neighbours_that_differences_share_are_shown_once() {
+    let pair = Pair::new(|lines| {
+        lines[6] = lines[6]
+            .replace("\"read\"", "\"search\"")
+            .replace("/project/a", "/project/b");
+    });
+    let ran = pair.diff(&[]);
+    assert!(ran.stdout.contains("2 differences"), "{}", ran.stdout);
+    assert_eq!(
+        ran.stdout.matches("session/prompt `hello`").count(),
+        1,
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn what_a_permission_request_repeats_of_its_call_is_one_difference() {
+    let ask = r#"<{"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t1","title":"Look","kind":"read","rawInput":{"path":"/project/a"}},"options":[{"optionId":"y","kind":"allow_once","name":"Yes"}]}}"#;
+    let answer =
+        r#">{"jsonrpc":"2.0","id":"p","result":{"outcome":{"outcome":"selected","optionId":"y"}}}"#;
+    let mut left: Vec<String> = TALK.iter().map(|line| (*line).to_owned()).collect();
+    left.splice(7..7, [ask.to_owned(), answer.to_owned()]);
+    let pair = Pair::new(|lines| {
+        *lines = left
+            .iter()
+            .map(|line| line.replace("/project/a", "/project/b"))
+            .collect();
+    });
+    write(&pair.path("left.jsonl"), &left);
+    let ran = pair.diff(&["--quiet"]);
+    assert_eq!(ran.stdout, "1 difference: 1 behaviour\n");
+    // What the request alone says otherwise is one of its own.
+    let other: Vec<String> = left
+        .iter()
+        .map(|line| match line.contains("request_permission") {
+            true => line.replace("/project/a", "/project/b"),
+            false => line.clone(),
+        })
+        .collect();
+    write(&pair.path("right.jsonl"), &other);
+    let ran = pair.diff(&["--quiet"]);
+    assert_eq!(ran.stdout, "1 difference: 1 behaviour\n");
+}
+
+#[test]
 fn damage_is_named_and_the_rest_is_compared() {
     let pair = Pair::new(|_| {});
     let path = pair.path("right.jsonl");

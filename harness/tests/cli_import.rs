@@ -493,6 +493,22 @@ fn a_recording_of_another_kind_is_named() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_is_named() {
+    let folder = TempDir::new().unwrap();
+    let input = folder.path().join("in");
+    fs::write(&input, lines(|_, _, text| text.to_owned())).unwrap();
+    let output = folder.path().join("none/out.jsonl");
+    let words = ["import", "--from", "raw", input.to_str().unwrap(), "-o"];
+    let ran = Harness::new().call(&[&words[..], &[output.to_str().unwrap()]].concat());
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.contains("there is no folder `"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn check_points_to_the_importer_that_fits() {
     let folder = TempDir::new().unwrap();
     let file = |name: &str, text: &str| {

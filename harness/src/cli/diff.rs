@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Exit;
+use super::check::files::whole;
 use super::output::{error, print, say};
 use super::redaction::redact;
 use super::reports::{Output, REPORT_FAULT};
@@ -42,11 +43,11 @@ Exit codes, the first that holds of 2, 4, 1:
   2  usage: flags, files, or a file that is no recording
   4  a fault of the harness itself")]
 pub(super) struct DiffArguments {
-    /// The recording that is compared with
+    /// The recording that is compared with; `-` is stdin
     #[arg(value_name = "LEFT")]
     left: PathBuf,
 
-    /// The recording that is looked at
+    /// The recording that is looked at; `-` is stdin
     #[arg(value_name = "RIGHT")]
     right: PathBuf,
 
@@ -107,7 +108,10 @@ pub(super) fn main(arguments: &DiffArguments) -> Exit {
     };
     let comparison = diff_looking_at(&left, &right, &volatility, scrutiny);
     warn(arguments, [&left, &right], &comparison);
-    match show(arguments, &comparison) {
+    let shown = show(arguments, &comparison);
+    // The process ends, and with it all that they take: giving back each event first would take a second for millions.
+    std::mem::forget((left, right));
+    match shown {
         Ok(()) if comparison.at_least(arguments.level) > 0 => Exit::Findings,
         Ok(()) => Exit::Fine,
         Err(why) => {
@@ -119,13 +123,9 @@ pub(super) fn main(arguments: &DiffArguments) -> Exit {
 
 /// Reads both recordings side by side, and their sidecars.
 fn read(arguments: &DiffArguments) -> Result<(Recording, Recording, Volatility), Vec<String>> {
-    let one = |path: &Path| {
-        Recording::read(path)
-            .map_err(|error| format!("{}; expected a recording", plain(&error.to_string())))
-    };
     let (left, right) = std::thread::scope(|scope| {
-        let right = scope.spawn(|| one(&arguments.right));
-        let left = one(&arguments.left);
+        let right = scope.spawn(|| whole(&arguments.right));
+        let left = whole(&arguments.left);
         match right.join() {
             Ok(right) => (left, right),
             Err(panic) => std::panic::resume_unwind(panic),

@@ -114,11 +114,12 @@ pub(super) fn main(arguments: &ImportArguments) -> Exit {
         }
         Err(ImportError::Write(why)) if why.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
         Err(why) => {
-            error(plain(&format!("`{name}`: {why}")));
-            match why {
-                ImportError::Write(_) => Exit::Fault,
-                ImportError::Read(_) | ImportError::Unfit(_) => Exit::Usage,
-            }
+            let (file, exit) = match why {
+                ImportError::Write(_) => (arguments.output.display(), Exit::Fault),
+                ImportError::Read(_) | ImportError::Unfit(_) => (name, Exit::Usage),
+            };
+            error(plain(&format!("`{file}`: {why}")));
+            exit
         }
     }
 }
@@ -137,6 +138,14 @@ fn open(arguments: &ImportArguments) -> Result<Box<dyn BufRead>, String> {
         return Err(format!(
             "`{}` cannot be read and written at once: name another file with -o",
             path.display()
+        ));
+    }
+    let folder = arguments.output.parent().unwrap_or(Path::new(""));
+    if !folder.as_os_str().is_empty() && !folder.is_dir() {
+        return Err(format!(
+            "`{}` cannot be written: there is no folder `{}`",
+            arguments.output.display(),
+            folder.display()
         ));
     }
     let file = File::open(path)

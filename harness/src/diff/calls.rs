@@ -1,12 +1,39 @@
 //! Two tool calls by their states.
 
+use std::collections::HashSet;
+
 use super::align::{Keys, Step, align};
 use super::compare::Comparer;
-use super::difference::Class;
+use super::difference::{Change, Class};
 use super::found::Outcome;
-use super::members::Members;
+use super::members::{Leaf, Members};
 use super::pairing::Pairing;
 use crate::canon::{Call, Canonical, ItemId, Node};
+
+/// What a difference within a call says, wherever the message has the call.
+#[derive(PartialEq, Eq, Hash)]
+struct Told {
+    path: Vec<String>,
+    change: Change,
+    left: Option<String>,
+    right: Option<String>,
+}
+
+impl Told {
+    fn of(leaf: &Leaf) -> Self {
+        let at = leaf
+            .path
+            .iter()
+            .rposition(|step| matches!(step.as_str(), "update" | "toolCall"))
+            .map_or(0, |at| at + 1);
+        Self {
+            path: leaf.path.get(at..).unwrap_or_default().to_vec(),
+            change: leaf.change,
+            left: leaf.left.clone(),
+            right: leaf.right.clone(),
+        }
+    }
+}
 
 impl<'c> Comparer<'c> {
     /// Two calls by their states.
@@ -34,6 +61,7 @@ impl<'c> Comparer<'c> {
         let tail = steps.get(last_pair..).unwrap_or(&[]);
         let one_sided = tail.iter().all(|step| matches!(step, Step::Left(_)))
             || tail.iter().all(|step| matches!(step, Step::Right(_)));
+        let mut told = HashSet::new();
         for (number, step) in steps.iter().enumerate() {
             match *step {
                 Step::Both(one, other) => {
@@ -52,7 +80,11 @@ impl<'c> Comparer<'c> {
                     let items = (self.left.item(*left), self.right.item(*right));
                     if let (Some(one), Some(other)) = items {
                         for leaf in leaves {
-                            self.leaf(pairing, index, (*left, one), (*right, other), leaf);
+                            // A question tells what the call told before: that is one difference.
+                            let is_told = !told.insert(Told::of(&leaf));
+                            if !(is_told && leaf.path.iter().any(|step| step == "toolCall")) {
+                                self.leaf(pairing, index, (*left, one), (*right, other), leaf);
+                            }
                         }
                     }
                 }

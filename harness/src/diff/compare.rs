@@ -59,14 +59,20 @@ pub fn diff_looking_at(
     for difference in &mut differences {
         difference.finish(&left);
     }
-    Comparison {
+    let comparison = Comparison {
         differences: differences
             .into_iter()
             .map(|found| found.difference)
             .collect(),
         unmatched: volatile.unmatched(|entry| left.hit(entry) || right.hit(entry)),
         omitted,
-    }
+    };
+    // To give back what many small values took takes a while.
+    std::thread::scope(|scope| {
+        scope.spawn(move || drop(left));
+        drop(right);
+    });
+    comparison
 }
 
 fn most_important(found: &[Found]) -> Vec<bool> {

@@ -7,8 +7,12 @@ use crate::canon::{Canonical, Node};
 /// The shortest word that two titles may share.
 const WORD: usize = 3;
 
-/// Whether the first states of two calls have enough in common: the title; or the kind, and then an argument, a place, or a
-/// word of the title.
+/// The part of their words that two titles must share where arguments or places tell more of the calls, as a divisor:
+/// `file` or `run` alone is in half of all titles.
+const SHARED: usize = 3;
+
+/// Whether the first states of two calls have enough in common: the title; or the kind, and then an argument, a place, or
+/// words of the title.
 pub(super) fn alike(
     (left, one): (&Canonical<'_>, &Node<'_>),
     (right, other): (&Canonical<'_>, &Node<'_>),
@@ -38,9 +42,29 @@ pub(super) fn alike(
             .map(str::to_lowercase)
             .collect()
     };
-    shared("rawInput")
-        || shared("locations")
-        || !words(&one_title).is_disjoint(&words(&other_title))
+    let (one_words, other_words) = (words(&one_title), words(&other_title));
+    let common = one_words.intersection(&other_words).count();
+    let enough = if says_more(one) && says_more(other) {
+        one_words
+            .union(&other_words)
+            .count()
+            .div_ceil(SHARED)
+            .max(1)
+    } else {
+        1
+    };
+    common >= enough || shared("rawInput") || shared("locations")
+}
+
+/// Whether a call tells what it is about otherwise than in its title.
+fn says_more(call: &Node<'_>) -> bool {
+    ["rawInput", "locations"].iter().any(|name| {
+        call.get(name).is_some_and(|value| match value {
+            Node::Object(members) => !members.is_empty(),
+            Node::List(items) => !items.is_empty(),
+            _ => false,
+        })
+    })
 }
 
 /// Hashes of the members or elements of a value, each with its name.

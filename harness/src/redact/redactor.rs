@@ -10,7 +10,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use self::stream::{Stream, Turn, hash, owner_of_exchange, owner_of_session};
+use self::stream::{
+    BEGINS_A_TURN, ENDS_A_TURN, HAS_ESCAPES, Stream, Turn, hash, may_be_in_pieces,
+    owner_of_exchange, owner_of_session,
+};
 use super::escape::{Places, decoded};
 use super::find::{Finder, Mode};
 use super::joined::{Joined, Source, Tools};
@@ -250,12 +253,12 @@ impl Redactor {
     /// Takes note of turns that begin and end, and ends the texts of a turn. Only what belongs to its session is ended by it:
     /// what another says meanwhile goes on.
     fn turn(&mut self, from: Party, raw: &[u8]) {
-        let sign: &[u8] = match from {
-            Party::Agent => b"\"stopReason\"",
-            Party::Client => b"\"session/prompt\"",
+        let mark = match from {
+            Party::Agent => &ENDS_A_TURN,
+            Party::Client => &BEGINS_A_TURN,
             Party::Model | Party::Harness => return,
         };
-        if memchr::memmem::find(raw, sign).is_none() {
+        if mark.find(raw).is_none() {
             return;
         }
         let Ok(message) = serde_json::from_slice::<Turn>(raw) else {
@@ -509,8 +512,7 @@ impl Redactor {
     fn suspects(&mut self, raw: &[u8]) -> bool {
         let known = &mut self.known;
         let found = self.finder.suspects(raw, |number| known.note(number));
-        // Letters can be written as escapes that no search in the raw line sees.
-        found || self.finder.has_patterns() || memchr::memmem::find(raw, b"\\u00").is_some()
+        found || self.finder.has_patterns() || HAS_ESCAPES.find(raw).is_some()
     }
 }
 
@@ -547,12 +549,6 @@ fn payloads(text: &str) -> Option<Vec<(usize, &str)>> {
         at += line.len();
     }
     Some(payloads)
-}
-
-/// Whether a message of an agent may hold a piece of a longer text.
-fn may_be_in_pieces(raw: &[u8]) -> bool {
-    memchr::memmem::find(raw, b"_chunk\"").is_some()
-        || memchr::memmem::find(raw, b"\"tool_call").is_some()
 }
 
 #[cfg(test)]

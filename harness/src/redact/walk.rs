@@ -67,6 +67,14 @@ impl Place {
         }
     }
 
+    /// Whether a string here is a piece of a longer text, or says of which.
+    fn is_of_pieces(self) -> bool {
+        matches!(
+            self,
+            Self::Session | Self::Kind | Self::ToolCall | Self::Text | Self::TerminalData
+        )
+    }
+
     /// The place of an item of an array in this place.
     fn item(self) -> Self {
         match self {
@@ -132,7 +140,7 @@ struct Frame {
 pub(super) enum Names {
     /// They are.
     Heeded,
-    /// There are none, and only the places of the protocol are of interest.
+    /// There are none: only strings at [places of pieces](Place::is_of_pieces) are told.
     Ignored,
 }
 
@@ -157,7 +165,10 @@ pub(super) fn leaves(json: &[u8], names: Names, out: &mut Vec<Leaf>) {
                             place,
                             (below.max(parent.says), certain),
                             parent.item,
-                            parent.path_of(json),
+                            match names {
+                                Names::Heeded => parent.path_of(json),
+                                Names::Ignored => 0,
+                            },
                         )
                     }
                 };
@@ -194,6 +205,10 @@ pub(super) fn leaves(json: &[u8], names: Names, out: &mut Vec<Leaf>) {
             }
             b'-' | b'0'..=b'9' => {
                 let rest = json.get(at..).unwrap_or_default();
+                if names == Names::Ignored {
+                    at += 1;
+                    continue;
+                }
                 let length = rest
                     .iter()
                     .take_while(|byte| {
@@ -238,6 +253,9 @@ fn take_string(
     if frame.awaits_name {
         frame.awaits_name = false;
         frame.name = raw.clone();
+        if names == Names::Ignored {
+            return;
+        }
         out.push(Leaf {
             raw,
             what: What::Name,
@@ -246,6 +264,17 @@ fn take_string(
         return;
     }
     let (place, says) = frame.value(json, names);
+    if names == Names::Ignored {
+        if place.is_of_pieces() {
+            out.push(Leaf {
+                raw,
+                place,
+                item: frame.item,
+                ..Leaf::default()
+            });
+        }
+        return;
+    }
     let name = frame.name(json);
     let text = decoded(json.get(raw.clone()).unwrap_or_default());
     let flows = frame.is_object && is_flowing(&name);

@@ -34,18 +34,20 @@ pub struct Showing {
 /// The differences from a class on, each as a paragraph, and a line that counts them.
 pub fn differences(comparison: &Comparison, showing: Showing) -> String {
     let mut out = String::new();
-    let shown = comparison
+    let shown: Vec<&Difference> = comparison
         .differences
         .iter()
-        .filter(|difference| difference.class >= showing.level);
+        .filter(|difference| difference.class >= showing.level)
+        .collect();
     let most = if showing.all { usize::MAX } else { LISTED };
-    let mut left_out = comparison.omitted;
-    for (index, difference) in shown.enumerate() {
-        if index < most {
-            out.push_str(&one(difference, showing));
+    let listed = shown.get(..most).unwrap_or(&shown);
+    let left_out = comparison.omitted + shown.len() - listed.len();
+    // What stands around several of them is shown once.
+    for group in listed.chunk_by(|one, next| one.before == next.before && one.after == next.after) {
+        for (index, difference) in group.iter().enumerate() {
+            let ends = (index == 0, index + 1 == group.len());
+            out.push_str(&one(difference, ends, showing));
             out.push('\n');
-        } else {
-            left_out += 1;
         }
     }
     if left_out > 0 {
@@ -98,8 +100,8 @@ pub fn counts(comparison: &Comparison, level: Class) -> String {
     line
 }
 
-/// One difference.
-fn one(difference: &Difference, showing: Showing) -> String {
+/// One difference; `first` and `last` tell whether what stands before and after it is shown with it.
+fn one(difference: &Difference, (first, last): (bool, bool), showing: Showing) -> String {
     let paint = showing.paint;
     let class = match difference.class {
         Class::Breaking => paint.bad(difference.class.as_str()),
@@ -115,9 +117,13 @@ fn one(difference: &Difference, showing: Showing) -> String {
         format!("  {}", plain(&difference.message)),
     ];
     let neighbour = |line: &String| paint.faint(&format!("      {}", plain(line)));
-    lines.extend(difference.before.iter().map(neighbour));
+    if first {
+        lines.extend(difference.before.iter().map(neighbour));
+    }
     lines.extend(values(difference, showing));
-    lines.extend(difference.after.iter().map(neighbour));
+    if last {
+        lines.extend(difference.after.iter().map(neighbour));
+    }
     lines.push(String::new());
     lines.join("\n")
 }

@@ -15,6 +15,9 @@ pub enum OpenError {
     /// Reading failed.
     #[error("the trace could not be read: {0}")]
     Read(#[from] io::Error),
+    /// There is nothing in it.
+    #[error("it is empty: expected a trace, whose first line is an object with `\"acptrace\":1`")]
+    Empty,
     /// The first line is no header.
     #[error(
         "line 1 is no header of a trace: expected an object with `\"acptrace\":1`, found `{found}` ({reason})"
@@ -60,6 +63,9 @@ impl<R: BufRead> TraceReader<R> {
             .by_ref()
             .take(LONGEST_LINE)
             .read_until(b'\n', &mut first)?;
+        if first.is_empty() {
+            return Err(OpenError::Empty);
+        }
         let text = String::from_utf8_lossy(&first);
         // Some editors put a mark of the byte order in front.
         let text = text.trim_start_matches('\u{feff}').trim();

@@ -61,7 +61,14 @@ impl Recording {
     /// # Errors
     /// Where reading fails, or the input is no trace that this version reads.
     pub fn from_reader(input: impl BufRead) -> Result<Self, OpenError> {
-        let mut reader = TraceReader::open(input)?;
+        Self::rest_of(TraceReader::open(input)?)
+    }
+
+    /// Reads what a reader has not given yet.
+    ///
+    /// # Errors
+    /// Where reading fails.
+    pub fn rest_of(mut reader: TraceReader<impl BufRead>) -> Result<Self, OpenError> {
         let mut recording = Self {
             header: reader.header().clone(),
             ..Self::default()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::output::say;
 use crate::import::{Look, recognise};
 use crate::report::plain;
-use crate::trace::{OpenError, TraceReader};
+use crate::trace::{OpenError, Recording, TraceReader};
 
 /// The deepest folder that is looked into, so that a link in a circle comes to an end.
 const DEEPEST: usize = 16;
@@ -100,6 +100,15 @@ pub(in crate::cli) fn open(path: &Path) -> Result<Source, String> {
     })
 }
 
+/// Reads a recording to its end.
+///
+/// # Errors
+/// A sentence on why it is none.
+pub(in crate::cli) fn whole(path: &Path) -> Result<Recording, String> {
+    let source = open(path)?;
+    Recording::rest_of(source.reader).map_err(|error| no_recording(path, &error))
+}
+
 fn no_recording(path: &Path, error: &OpenError) -> String {
     let looks = || {
         let mut file = BufReader::new(File::open(path).ok()?);
@@ -118,7 +127,7 @@ fn no_recording(path: &Path, error: &OpenError) -> String {
             }
             None => "; `harness import` makes traces of the recordings of other tools".to_owned(),
         },
-        OpenError::Read(_) | OpenError::TooNew(_) => String::new(),
+        OpenError::Empty | OpenError::Read(_) | OpenError::TooNew(_) => String::new(),
     };
     plain(&format!(
         "`{}` is no recording: {error}{hint}",

@@ -53,7 +53,7 @@ pub(super) fn read(words: &[PathBuf], side: Side) -> Result<Vec<Source>, Vec<Str
 /// # Errors
 /// A sentence on why it cannot be played.
 pub(in crate::cli) fn source(path: PathBuf, side: Side) -> Result<Source, String> {
-    let recording = Recording::read(&path).map_err(|error| error.to_string())?;
+    let recording = files::whole(&path)?;
     for damage in &recording.damage {
         say(format_args!(
             "note: {}: line {} cannot be read and is left out: {}",

@@ -1,12 +1,29 @@
 //! What the pieces in a message belong to: a text, a session, a turn.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::redact::escape::decoded;
 use crate::redact::walk::{Leaf, Place, What};
+
+/// A word that a line must hold to be looked at closer. Each is made ready once, since it is looked for in every line.
+pub(super) type Mark = LazyLock<Finder<'static>>;
+
+pub(super) static ENDS_A_TURN: Mark = LazyLock::new(|| Finder::new("\"stopReason\""));
+pub(super) static BEGINS_A_TURN: Mark = LazyLock::new(|| Finder::new("\"session/prompt\""));
+pub(super) static IS_A_CHUNK: Mark = LazyLock::new(|| Finder::new("_chunk\""));
+pub(super) static IS_A_CALL: Mark = LazyLock::new(|| Finder::new("\"tool_call"));
+/// Letters can be written as escapes that no search in the raw line sees.
+pub(super) static HAS_ESCAPES: Mark = LazyLock::new(|| Finder::new("\\u00"));
+
+/// Whether a raw message may hold a piece of a text that goes on in others.
+pub(super) fn may_be_in_pieces(raw: &[u8]) -> bool {
+    IS_A_CHUNK.find(raw).is_some() || IS_A_CALL.find(raw).is_some()
+}
 
 /// What a message says about turns.
 #[derive(Deserialize)]
