@@ -78,6 +78,9 @@ pub(crate) enum Trouble {
     Harness(String),
 }
 
+/// What is to be known where the model is derived.
+const DERIVED: &str = "the model is an approximation: it says and calls what the agent told its client in the recording";
+
 /// The model that an agent talks to while a recording is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
@@ -115,6 +118,7 @@ pub(crate) async fn replay(
     let bindings = bound(&plan.folders, &folder);
     let (inbox, seen) = mpsc::channel(INBOX);
     let live = |text: &str| bindings.to_live(None, text);
+    let derived = model == Model::Derived;
     let cassette = match model {
         Model::Recorded => Cassette::of(recording, live),
         Model::Derived => Cassette::derived(recording, live),
@@ -145,6 +149,7 @@ pub(crate) async fn replay(
         agent,
         seen,
         model,
+        derived,
         log: Log::judged_by(Judge::of_recording(true), began, file),
         unsent: Unsent::default(),
         answers: Answers::new(files),
@@ -184,6 +189,8 @@ struct Driver {
     seen: mpsc::Receiver<Observed>,
     /// What serves the model's replies of the recording, if it holds any.
     model: Option<ModelServer>,
+    /// Whether these are made up from what the agent said and called.
+    derived: bool,
     log: Log,
     unsent: Unsent,
     answers: Answers,
@@ -497,6 +504,7 @@ impl Driver {
             engine,
             agent,
             model,
+            derived,
             mut seen,
             mut log,
             mut live,
@@ -515,6 +523,9 @@ impl Driver {
         let told = model.map(|model| model.watch().borrow().told.clone());
         let (judgement, talk, fault) = log.finish();
         let (plan, incidents, mut notes) = engine.into_parts();
+        if derived {
+            notes.push(DERIVED.to_owned());
+        }
         match ending.needed {
             Needed::Nothing | Needed::StdinClosed => {}
             Needed::Term => notes.push(ENDED_BY.replace('_', "SIGTERM")),
