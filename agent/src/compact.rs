@@ -5,7 +5,7 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::history::{History, Message};
-use crate::model::Model;
+use crate::model::{Failure, Model};
 use crate::settings::Context;
 
 /// Compresses what is older than the last turns that are kept, and says in one line what came of
@@ -29,7 +29,7 @@ pub(crate) async fn compress(
     let summary = cancel.run_until_cancelled(model.summary(older)).await?;
     let summary = match summary {
         Ok(summary) => summary,
-        Err(error) => return Some(format!("[compact: failed, history kept: {error}]")),
+        Err(error) => return Some(failed(&error)),
     };
     history
         .messages
@@ -41,6 +41,11 @@ pub(crate) async fn compress(
         history.estimated_tokens(),
         began.elapsed().as_secs_f64(),
     ))
+}
+
+/// The line that says that there is no summary.
+pub(crate) fn failed(failure: &Failure) -> String {
+    format!("[compact: failed, history kept: {failure}]")
 }
 
 /// Whether the last answer used so much of the model's window that it is time to compress.

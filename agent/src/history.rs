@@ -12,6 +12,13 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
+impl Call {
+    /// The text that the call brings to a model.
+    pub(crate) fn size(&self) -> usize {
+        self.tool.len() + value_size(&self.arguments)
+    }
+}
+
 /// One message after the system prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
@@ -31,10 +38,7 @@ impl Message {
         match self {
             Self::User(text) | Self::Summary(text) | Self::ToolResult { text, .. } => text.len(),
             Self::Assistant { text, calls } => {
-                let calls: usize = calls
-                    .iter()
-                    .map(|call| call.tool.len() + value_size(&call.arguments))
-                    .sum();
+                let calls: usize = calls.iter().map(Call::size).sum();
                 text.len() + calls
             }
         }
@@ -103,8 +107,13 @@ impl History {
     /// A rough count of tokens, for models that do not count: four bytes a token.
     pub(crate) fn estimated_tokens(&self) -> u64 {
         let bytes: usize = self.messages.iter().map(Message::size).sum();
-        u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
+        tokens_of(bytes)
     }
+}
+
+/// About the tokens of a text of so many bytes.
+pub(crate) fn tokens_of(bytes: usize) -> u64 {
+    u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

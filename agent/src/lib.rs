@@ -10,6 +10,7 @@
 //! * `server`: one function per ACP method;
 //! * `session`, `turn`, `history`, `compact`: what a prompt does;
 //! * `tools`, `permission`: what the model can do, and who is asked first;
+//! * `surface`: what each `--surface` has;
 //! * `model`: the two models.
 
 mod attachments;
@@ -32,5 +33,6 @@ mod tools;
 mod transport;
 mod turn;
 mod update;
+mod usage;
 
 pub use surface::Surface;

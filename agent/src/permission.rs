@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
 use crate::session::Session;
+use crate::surface::Parts;
 use crate::tools::Invocation;
 use crate::update;
 
@@ -18,21 +19,33 @@ pub(crate) enum Decision {
     AllowAlways,
     /// Does not run it.
     Reject,
+    /// Does not run it, and its name is not asked about again in this session.
+    Never,
     /// The turn was cancelled, or the client is gone, before there was a decision.
     Cancelled,
 }
 
 /// An option that the client shows: id, kind and effect. Its name is made by [`option_name`].
-const OPTIONS: [(&str, &str, Decision); 3] = [
+const OPTIONS: [(&str, &str, Decision); 4] = [
     ("allow", "allow_once", Decision::Allow),
     ("allow_always", "allow_always", Decision::AllowAlways),
     ("reject", "reject_once", Decision::Reject),
+    ("never", "reject_always", Decision::Never),
 ];
+
+/// The options of a surface.
+fn options(parts: &Parts) -> impl Iterator<Item = &'static (&'static str, &'static str, Decision)> {
+    let never = parts.never;
+    OPTIONS
+        .iter()
+        .filter(move |(_, _, effect)| never || *effect != Decision::Never)
+}
 
 fn option_name(effect: Decision, tool: &str) -> String {
     match effect {
         Decision::Allow => "Allow".to_owned(),
         Decision::AllowAlways => format!("Allow {tool} for this session"),
+        Decision::Never => format!("Never allow {tool} in this session"),
         Decision::Reject | Decision::Cancelled => "Reject".to_owned(),
     }
 }
@@ -45,8 +58,7 @@ pub(crate) async fn ask(
     call: &Invocation,
     cancel: &CancellationToken,
 ) -> Decision {
-    let options: Vec<Value> = OPTIONS
-        .iter()
+    let options: Vec<Value> = options(session.parts)
         .map(|(id, kind, effect)| {
             let name = option_name(*effect, &call.name);
             json!({ "optionId": id, "name": name, "kind": kind })
@@ -62,20 +74,19 @@ pub(crate) async fn ask(
     );
     match cancel.run_until_cancelled(answer).await {
         None => Decision::Cancelled,
-        Some(Ok(Ok(result))) => decision(&result),
+        Some(Ok(Ok(result))) => decision(&result, session.parts),
         Some(Ok(Err(error))) if is_incoming_transport_closed(&error) => Decision::Cancelled,
         Some(_) => Decision::Reject,
     }
 }
 
-fn decision(result: &Value) -> Decision {
+fn decision(result: &Value, parts: &Parts) -> Decision {
     let outcome = result.get("outcome");
     let member = |name| outcome.and_then(|outcome| outcome.get(name)?.as_str());
     if member("outcome") != Some("selected") {
         return Decision::Reject;
     }
-    OPTIONS
-        .iter()
+    options(parts)
         .find(|(id, _, _)| member("optionId") == Some(id))
         .map_or(Decision::Reject, |(_, _, effect)| *effect)
 }
@@ -83,6 +94,11 @@ fn decision(result: &Value) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Surface;
+
+    fn decision(result: &Value) -> Decision {
+        super::decision(result, Surface::V0_11_0.parts())
+    }
 
     #[test]
     fn only_an_offered_option_to_allow_is_consent() {

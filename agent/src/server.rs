@@ -14,15 +14,16 @@ use tokio_util::task::TaskTracker;
 
 use crate::client::{Client, Update};
 use crate::log;
-use crate::model::{self, Choice};
+use crate::model::{self, Choice, Slot};
 use crate::prompt;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::surface::Surface;
 use crate::system_prompt;
 use crate::transport::Gate;
-use crate::turn::{self, CallIds, End};
+use crate::turn::{self, CallIds, End, Outcome};
 use crate::update;
+use crate::usage::Tokens;
 
 /// How long running turns may take to end once the process has to.
 const LAST_TURNS: Duration = Duration::from_secs(1);
@@ -144,7 +145,10 @@ impl Server {
                     responder.respond(json!({ "sessionId": &*session.id }))?;
                     // Only now: a client drops updates for a session that it does not know yet.
                     client.owe();
-                    client.send(&session.id, Update::Other(update::available_commands()));
+                    client.send(
+                        &session.id,
+                        Update::Other(update::available_commands(session.parts, &session.cwd)),
+                    );
                     Ok(())
                 }
                 Err(error) => responder.respond_with_error(error),
@@ -211,9 +215,9 @@ impl Server {
             None => Settings::of_folder(&cwd).map_err(|error| failed(&error.to_string()))?,
         };
         let server = &self.options.model_server;
-        let model = Choice::new(&self.options.model, &settings.model, server)
-            .open(server)
-            .map_err(|failure| failed(&failure.to_string()))?;
+        let choice = Choice::new(&self.options.model, &settings.model, server);
+        let model =
+            Slot::new(choice, server.clone()).map_err(|failure| failed(&failure.to_string()))?;
         let servers = params
             .get("mcpServers")
             .and_then(Value::as_array)
@@ -234,6 +238,7 @@ impl Server {
             system_prompt,
             settings,
             model,
+            self.options.surface.parts(),
         ));
         sessions.by_id.insert(id.to_string(), Arc::clone(&session));
         Ok(session)
@@ -279,7 +284,7 @@ impl Server {
                 // and the semaphore is fair, so turns run in the order of their prompts.
                 let Some(Ok(_place)) = ticket.cancel.run_until_cancelled(slot.acquire()).await
                 else {
-                    return End::Cancelled;
+                    return Outcome::from(End::Cancelled);
                 };
                 turn::run(&client, &ticket, &call_ids, prompt).await
             };
@@ -288,15 +293,15 @@ impl Server {
                 ticket.cancel.cancel();
                 std::future::pending().await
             };
-            let end = tokio::select! {
+            let outcome = tokio::select! {
                 biased;
-                end = turn => end,
-                end = forward => end,
+                outcome = turn => outcome,
+                outcome = forward => outcome,
             };
             drop(ticket);
-            let answer = match end {
-                End::Done => Ok(json!({ "stopReason": "end_turn" })),
-                End::Cancelled => Ok(json!({ "stopReason": "cancelled" })),
+            let answer = match outcome.end {
+                End::Done => Ok(stopped("end_turn", outcome.usage)),
+                End::Cancelled => Ok(stopped("cancelled", outcome.usage)),
                 End::Failed(reason) => Err(failed(&reason)),
             };
             // A client that is gone takes no answer.
@@ -312,6 +317,16 @@ impl Server {
             .get(id)
             .cloned()
     }
+}
+
+/// The result of a prompt.
+fn stopped(reason: &str, usage: Option<Tokens>) -> Value {
+    let mut result = Map::new();
+    result.insert("stopReason".to_owned(), reason.into());
+    if let Some(usage) = usage {
+        result.insert("usage".to_owned(), usage.on_the_wire());
+    }
+    Value::Object(result)
 }
 
 fn invalid(reason: &str) -> Error {

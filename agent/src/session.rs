@@ -1,6 +1,6 @@
 //! A session: its folder, its conversation, and what the user allowed for its length.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,17 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use crate::history::History;
-use crate::model::Model;
+use crate::model;
 use crate::settings::Settings;
+use crate::surface::Parts;
 
 /// A session. Turns share it.
 pub(crate) struct Session {
     pub(crate) id: Arc<str>,
     pub(crate) cwd: PathBuf,
     pub(crate) settings: Settings,
-    pub(crate) model: Box<dyn Model>,
+    pub(crate) model: model::Slot,
+    /// What the surface has.
+    pub(crate) parts: &'static Parts,
     history: Mutex<History>,
-    allowed: Mutex<HashSet<String>>,
+    /// Whether the user wants a tool to run, where that is for the length of the session.
+    remembered: Mutex<HashMap<String, bool>>,
     turns: Mutex<Turns>,
 }
 
@@ -35,15 +39,17 @@ impl Session {
         cwd: PathBuf,
         system_prompt: String,
         settings: Settings,
-        model: Box<dyn Model>,
+        model: model::Slot,
+        parts: &'static Parts,
     ) -> Self {
         Self {
             id,
             cwd,
             settings,
             model,
+            parts,
             history: Mutex::new(History::new(system_prompt)),
-            allowed: Mutex::default(),
+            remembered: Mutex::default(),
             turns: Mutex::default(),
         }
     }
@@ -58,13 +64,13 @@ impl Session {
         }
     }
 
-    /// Whether the user allowed this tool for the length of the session.
-    pub(crate) fn is_allowed(&self, tool: &str) -> bool {
-        lock(&self.allowed).contains(tool)
+    /// Whether the user allowed (`true`) or forbade this tool for the length of the session.
+    pub(crate) fn remembered(&self, tool: &str) -> Option<bool> {
+        lock(&self.remembered).get(tool).copied()
     }
 
-    pub(crate) fn allow(&self, tool: &str) {
-        lock(&self.allowed).insert(tool.to_owned());
+    pub(crate) fn remember(&self, tool: &str, allowed: bool) {
+        lock(&self.remembered).insert(tool.to_owned(), allowed);
     }
 
     /// A turn begins, or begins to wait. It is known to [`Self::cancel`] until the ticket is

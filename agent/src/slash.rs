@@ -1,29 +1,97 @@
 //! The slash commands: prompts that need no generation.
 
+use std::path::Path;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::compact;
 use crate::history::History;
 use crate::log;
 use crate::session::Session;
+use crate::skills::{self, Skill};
+use crate::surface::Parts;
 
-/// A prompt that is nothing but a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
-    New,
-    Compact,
+/// A command as the client sees it.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    action: Action,
 }
 
-impl Command {
-    /// The command that a prompt is, if it is one: nothing else may stand beside it.
-    pub(crate) fn parse(prompt: &str) -> Option<Self> {
-        match prompt.trim() {
-            "/new" => Some(Self::New),
-            "/compact" => Some(Self::Compact),
-            _ => None,
-        }
-    }
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    New,
+    Compact,
+    Unload,
+}
 
+pub(crate) static NEW: Command = Command {
+    name: "new",
+    description: "Clear the history and start a new session",
+    action: Action::New,
+};
+
+pub(crate) static COMPACT: Command = Command {
+    name: "compact",
+    description: "Compress the history now, keeping the last turns",
+    action: Action::Compact,
+};
+
+pub(crate) static UNLOAD: Command = Command {
+    name: "unload",
+    description: "Unload the model from memory",
+    action: Action::Unload,
+};
+
+/// What a prompt is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    Command(Action),
+    /// A skill's name, and what stands behind it.
+    Skill {
+        name: String,
+        text: String,
+    },
+    /// Something for the model.
+    Question(String),
+}
+
+/// Reads a prompt: a command stands alone, a skill at the beginning.
+pub(crate) fn parse(prompt: String, parts: &Parts, cwd: &Path) -> Typed {
+    let Some(typed) = prompt.trim().strip_prefix('/') else {
+        return Typed::Question(prompt);
+    };
+    if let Some(command) = parts.commands.iter().find(|command| command.name == typed) {
+        return Typed::Command(command.action);
+    }
+    let (name, text) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+    if skills(parts, cwd).iter().any(|skill| skill.name == name) {
+        return Typed::Skill {
+            name: name.to_owned(),
+            text: text.trim_start().to_owned(),
+        };
+    }
+    Typed::Question(prompt)
+}
+
+/// The skills of a folder that are commands of this surface: those whose name is one word and not
+/// that of another command.
+pub(crate) fn skills(parts: &Parts, cwd: &Path) -> Vec<Skill> {
+    if !parts.skill_commands {
+        return Vec::new();
+    }
+    let mut skills = skills::of_folder(cwd);
+    skills.retain(|skill| {
+        !skill.name.contains(char::is_whitespace)
+            && parts.commands.iter().all(|known| known.name != skill.name)
+    });
+    skills.dedup_by(|second, first| second.name == first.name);
+    skills
+}
+
+impl Action {
     /// Carries the command out, logs it, and returns the one line that answers it. `None`:
     /// cancelled.
     pub(crate) async fn run(
@@ -42,12 +110,73 @@ impl Command {
                 Some(format!("🆕 New session: {forgotten} message(s) forgotten."))
             }
             Self::Compact => {
-                let model = session.model.as_ref();
                 let context = &session.settings.context;
-                let said = compact::compress(history, model, context, cancel).await?;
+                let said = match session.model.get() {
+                    Ok(model) => {
+                        compact::compress(history, model.as_ref(), context, cancel).await?
+                    }
+                    Err(failure) => compact::failed(&failure),
+                };
                 log::acp(format_args!("session {}: /compact — {said}", session.id));
                 Some(said)
             }
+            Self::Unload => {
+                session.model.unload();
+                let said = "Model unloaded.";
+                log::acp(format_args!("session {}: /unload — {said}", session.id));
+                Some(said.to_owned())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::Surface;
+
+    fn read(surface: Surface, prompt: &str) -> Typed {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["paint", "new", "two words"] {
+            let skill = folder.path().join("skills").join(name);
+            std::fs::create_dir_all(&skill).unwrap();
+            std::fs::write(skill.join("SKILL.md"), "text").unwrap();
+        }
+        parse(prompt.to_owned(), surface.parts(), folder.path())
+    }
+
+    fn skill(text: &str) -> Typed {
+        Typed::Skill {
+            name: "paint".into(),
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn a_command_stands_alone() {
+        let later = Surface::V1_0_3;
+        assert_eq!(read(later, " /new\n"), Typed::Command(Action::New));
+        assert_eq!(read(later, "/unload"), Typed::Command(Action::Unload));
+        for text in ["/new it", "new", "/two words", "/", "see /new"] {
+            assert_eq!(read(later, text), Typed::Question(text.into()));
+        }
+    }
+
+    #[test]
+    fn a_skill_takes_the_text_behind_it() {
+        let later = Surface::V1_0_3;
+        assert_eq!(read(later, "/paint  it\nred "), skill("it\nred"));
+        assert_eq!(read(later, "/paint"), skill(""));
+    }
+
+    #[test]
+    fn a_surface_knows_its_own_commands_only() {
+        for text in ["/unload", "/paint it"] {
+            assert_eq!(
+                read(Surface::V0_11_0, text),
+                Typed::Question(text.to_owned())
+            );
         }
     }
 }

@@ -3,18 +3,20 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::StreamExt as _;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Client, Update};
 use crate::compact;
-use crate::history::{Call, History, Message};
+use crate::history::{Call, History, Message, tokens_of};
 use crate::log;
-use crate::model::Fragment;
+use crate::model::{Asked, Fragment};
 use crate::permission::{self, Decision};
 use crate::session::{Session, Ticket};
-use crate::slash::Command;
-use crate::tools::{CANCELLED, Class, Invocation, Output, Place, Processes};
+use crate::slash::{self, Typed};
+use crate::tools::{CANCELLED, Class, Invocation, Output, Place, Processes, READ_SKILL};
 use crate::update;
+use crate::usage::{Counted, Tokens};
 
 /// What a tool call gets as result that the user rejected.
 const REJECTED: &str = "[command rejected by the user]";
@@ -26,6 +28,20 @@ pub(crate) enum End {
     Cancelled,
     /// The reason, for people.
     Failed(String),
+}
+
+/// What a turn led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) end: End,
+    /// The tokens of its answers, on a surface that tells them.
+    pub(crate) usage: Option<Tokens>,
+}
+
+impl From<End> for Outcome {
+    fn from(end: End) -> Self {
+        Self { end, usage: None }
+    }
 }
 
 /// The ids of tool calls, over the whole process.
@@ -46,9 +62,12 @@ pub(crate) struct Turn<'a> {
     pub(crate) call_ids: &'a CallIds,
 }
 
-/// What the log says of a generation.
+/// What is counted of a generation.
 #[derive(Debug, Default)]
 struct Tally {
+    /// Answers that called tools.
+    iterations: u64,
+    tokens: Tokens,
     commands: usize,
     file_operations: usize,
     skills: usize,
@@ -60,6 +79,7 @@ impl Tally {
             Class::Command => self.commands += 1,
             Class::FileOperation => self.file_operations += 1,
             Class::Skill => self.skills += 1,
+            Class::Question => {}
         }
     }
 }
@@ -71,7 +91,7 @@ pub(crate) async fn run(
     ticket: &Ticket,
     call_ids: &CallIds,
     prompt: String,
-) -> End {
+) -> Outcome {
     let turn = Turn {
         client,
         session: &ticket.session,
@@ -79,15 +99,20 @@ pub(crate) async fn run(
         call_ids,
     };
     let mut history = turn.session.lease_history();
-    match Command::parse(&prompt) {
-        Some(command) => match command.run(turn.session, &mut history, turn.cancel).await {
+    let session = turn.session;
+    match slash::parse(prompt, session.parts, &session.cwd) {
+        Typed::Command(command) => match command.run(session, &mut history, turn.cancel).await {
             Some(line) => {
                 turn.send(Update::Text(line)).await;
-                End::Done
+                End::Done.into()
             }
-            None => End::Cancelled,
+            None => End::Cancelled.into(),
         },
-        None => turn.generate(&mut history, prompt).await,
+        Typed::Skill { name, text } => turn.generate_with_skill(&mut history, &name, &text).await,
+        Typed::Question(question) => {
+            let tally = Tally::default();
+            turn.generate(&mut history, question, tally).await
+        }
     }
 }
 
@@ -107,17 +132,36 @@ impl Turn<'_> {
         self.client.send(id, update);
     }
 
-    async fn generate(&self, history: &mut History, question: String) -> End {
+    /// A skill that was called by its name: shown as the tool call that it stands for, and given to
+    /// the model with the text.
+    async fn generate_with_skill(&self, history: &mut History, name: &str, text: &str) -> Outcome {
+        let call = Call {
+            id: String::new(),
+            tool: READ_SKILL.name.to_owned(),
+            arguments: json!({ "name": name }),
+        };
+        let mut tally = Tally::default();
+        let skill = self.call(&call, &Processes::default(), &mut tally).await;
+        if self.cancel.is_cancelled() {
+            return End::Cancelled.into();
+        }
+        let question = format!("[skill {name}]\n{}\n\n{text}", skill.trim_end());
+        self.generate(history, question, tally).await
+    }
+
+    async fn generate(&self, history: &mut History, question: String, mut tally: Tally) -> Outcome {
         self.compress_if_due(history).await;
         history.messages.push(Message::User(question));
-        let mut tally = Tally::default();
         let end = self.answer_until_done(history, &mut tally).await;
         history.drop_unanswered();
         log::acp(format_args!(
             "turn done: {} command(s) · {} file op(s) · {} skill(s)",
             tally.commands, tally.file_operations, tally.skills
         ));
-        end
+        Outcome {
+            end,
+            usage: self.session.parts.usage.then_some(tally.tokens),
+        }
     }
 
     async fn compress_if_due(&self, history: &mut History) {
@@ -125,8 +169,12 @@ impl Turn<'_> {
         if !compact::is_due(history, context) {
             return;
         }
-        let model = self.session.model.as_ref();
-        if let Some(said) = compact::compress(history, model, context, self.cancel).await {
+        // A model that cannot be opened fails the answer, which says why.
+        let Ok(model) = self.session.model.get() else {
+            return;
+        };
+        let said = compact::compress(history, model.as_ref(), context, self.cancel).await;
+        if let Some(said) = said {
             log::acp(format_args!("session {}: {said}", self.session.id));
         }
     }
@@ -134,7 +182,11 @@ impl Turn<'_> {
     async fn answer_until_done(&self, history: &mut History, tally: &mut Tally) -> End {
         let processes = Processes::default();
         loop {
-            let (text, mut calls, end) = self.answer(history).await;
+            let (text, mut calls, mut end) = self.answer(history, tally).await;
+            if !calls.is_empty() && end == End::Done {
+                tally.iterations += 1;
+                end = self.end_of_patience(tally.iterations);
+            }
             if end != End::Done {
                 // Calls of an answer that did not come to its end are not carried out.
                 calls.clear();
@@ -161,10 +213,28 @@ impl Turn<'_> {
         }
     }
 
+    /// Whether one more answer may call tools.
+    fn end_of_patience(&self, iterations: u64) -> End {
+        match self.session.parts.iterations {
+            Some(limit) if iterations > limit => {
+                End::Failed(format!("exceeded maximum tool call iterations ({limit})"))
+            }
+            _ => End::Done,
+        }
+    }
+
     /// Streams one answer to the client.
-    async fn answer(&self, history: &mut History) -> (String, Vec<Call>, End) {
-        let (mut text, mut calls, mut tokens) = (String::new(), Vec::new(), None);
-        let mut stream = self.session.model.answer(history);
+    async fn answer(&self, history: &mut History, tally: &mut Tally) -> (String, Vec<Call>, End) {
+        let (mut text, mut calls) = (String::new(), Vec::new());
+        let mut counted = Counted::default();
+        let model = match self.session.model.get() {
+            Ok(model) => model,
+            Err(failure) => return (text, calls, End::Failed(failure.to_string())),
+        };
+        let mut stream = model.answer(Asked {
+            history,
+            tools: self.session.parts.tools,
+        });
         let end = loop {
             let fragment = match self.cancel.run_until_cancelled(stream.next()).await {
                 None => break End::Cancelled,
@@ -185,12 +255,23 @@ impl Turn<'_> {
                     }
                     calls.push(call);
                 }
-                Fragment::InputTokens(count) => tokens = Some(count),
+                Fragment::Counted(count) => counted = count,
             }
         };
         drop(stream);
-        if tokens.is_some() {
-            history.input_tokens = tokens;
+        if counted.input.is_some() {
+            history.input_tokens = counted.input;
+        }
+        if end == End::Done && self.session.parts.usage {
+            let size = text.len() + calls.iter().map(Call::size).sum::<usize>();
+            let tokens = Tokens {
+                input: counted.input.unwrap_or_else(|| history.estimated_tokens()),
+                output: counted.output.unwrap_or_else(|| tokens_of(size)),
+            };
+            tally.tokens.add(tokens);
+            let window = self.session.settings.context.window;
+            let update = update::usage(tokens.total(), window);
+            self.send(Update::Other(update)).await;
         }
         (text, calls, end)
     }
@@ -202,11 +283,16 @@ impl Turn<'_> {
             return CANCELLED.to_owned();
         }
         let id = self.call_ids.next();
-        let invocation = Invocation::new(&call.tool, &call.arguments, &self.session.cwd);
+        let invocation = Invocation::new(
+            &call.tool,
+            &call.arguments,
+            self.session.parts.tools,
+            &self.session.cwd,
+        );
         self.send(Update::Other(update::tool_call(&id, &invocation)))
             .await;
         let output = match self.permitted(&id, &invocation).await {
-            Decision::Reject => Output::failure(REJECTED),
+            Decision::Reject | Decision::Never => Output::failure(REJECTED),
             Decision::Cancelled => Output::failure(CANCELLED),
             Decision::Allow | Decision::AllowAlways => {
                 self.run(&id, &invocation, processes, tally).await
@@ -220,12 +306,19 @@ impl Turn<'_> {
     async fn permitted(&self, id: &str, call: &Invocation) -> Decision {
         let asks = call.tool.is_some_and(|tool| tool.asks);
         // A call that cannot be run needs no permission.
-        if !asks || call.fault.is_some() || self.session.is_allowed(&call.name) {
+        if !asks || call.fault.is_some() {
             return Decision::Allow;
         }
+        match self.session.remembered(&call.name) {
+            Some(true) => return Decision::Allow,
+            Some(false) => return Decision::Reject,
+            None => {}
+        }
         let decision = permission::ask(self.client, self.session, id, call, self.cancel).await;
-        if decision == Decision::AllowAlways {
-            self.session.allow(&call.name);
+        match decision {
+            Decision::AllowAlways => self.session.remember(&call.name, true),
+            Decision::Never => self.session.remember(&call.name, false),
+            Decision::Allow | Decision::Reject | Decision::Cancelled => {}
         }
         decision
     }

@@ -1,24 +1,25 @@
 //! The `session/update` payloads, as they stand on the wire.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
+use crate::slash;
+use crate::surface::Parts;
 use crate::tools::{Change, Invocation, Output};
 
-/// The commands of every session of surface 0.11.0: name and description.
-const COMMANDS: [(&str, &str); 2] = [
-    ("new", "Clear the history and start a new session"),
-    (
-        "compact",
-        "Compress the history now, keeping the last turns",
-    ),
-];
-
-/// The slash commands of a session.
-pub(crate) fn available_commands() -> Value {
-    let commands: Vec<Value> = COMMANDS
+/// The slash commands of a session: those of the surface, then the skills of the folder.
+pub(crate) fn available_commands(parts: &Parts, cwd: &Path) -> Value {
+    let mut commands: Vec<Value> = parts
+        .commands
         .iter()
-        .map(|(name, description)| json!({ "name": name, "description": description }))
+        .map(|command| json!({ "name": command.name, "description": command.description }))
         .collect();
+    commands.extend(
+        slash::skills(parts, cwd)
+            .iter()
+            .map(|skill| json!({ "name": skill.name, "description": skill.description })),
+    );
     json!({ "sessionUpdate": "available_commands_update", "availableCommands": commands })
 }
 
@@ -28,6 +29,11 @@ pub(crate) fn agent_text(text: &str) -> Value {
         "sessionUpdate": "agent_message_chunk",
         "content": { "type": "text", "text": text },
     })
+}
+
+/// How much of the model's window is taken; a `size` of 0 is one that is not known.
+pub(crate) fn usage(used: u64, size: u64) -> Value {
+    json!({ "sessionUpdate": "usage_update", "used": used, "size": size })
 }
 
 /// A tool call is announced.

@@ -12,6 +12,7 @@ use super::reason::{error_message, root_cause};
 use super::sse::Events;
 use super::{Failure, Fragment};
 use crate::history::Call;
+use crate::usage::Counted;
 
 /// Tool calls in one answer, beyond which it is taken as broken.
 const CALL_LIMIT: usize = 128;
@@ -133,8 +134,11 @@ impl<S> Answer<S> {
                 .push_back(Err(Failure(format!("the model server failed: {said}"))));
             return;
         }
-        if let Some(tokens) = chunk.usage.and_then(|usage| usage.prompt_tokens) {
-            self.ready.push_back(Ok(Fragment::InputTokens(tokens)));
+        if let Some(usage) = chunk.usage {
+            self.ready.push_back(Ok(Fragment::Counted(Counted {
+                input: usage.prompt_tokens,
+                output: usage.completion_tokens,
+            })));
         }
         let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() else {
             return;
@@ -237,6 +241,7 @@ struct Function {
 #[derive(Deserialize)]
 struct Usage {
     prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
 }
 
 #[cfg(test)]

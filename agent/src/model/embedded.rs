@@ -8,8 +8,9 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 
 use super::directive::{self, Directive, Step};
-use super::{Failure, Fragment, Model};
+use super::{Asked, Failure, Fragment, Model};
 use crate::history::{Call, History, Message};
+use crate::usage::Counted;
 
 /// One for each session: `fail-summary` is remembered until the next summary.
 #[derive(Default)]
@@ -18,9 +19,13 @@ pub(crate) struct Embedded {
 }
 
 impl Model for Embedded {
-    fn answer<'a>(&'a self, history: &'a History) -> BoxStream<'a, Result<Fragment, Failure>> {
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> BoxStream<'a, Result<Fragment, Failure>> {
+        let history = asked.history;
         let (prompt, answers) = last_question(history);
-        let tokens = Fragment::InputTokens(history.estimated_tokens());
+        let tokens = Fragment::Counted(Counted {
+            input: Some(history.estimated_tokens()),
+            output: None,
+        });
         let mut ended_line = true;
         stream::iter(answer_after(directive::parse(prompt), answers))
             .flat_map(move |(directive, number)| self.carry_out(directive, number))
@@ -142,6 +147,13 @@ mod tests {
     use super::*;
     use futures::executor::block_on;
 
+    fn asked(history: &History) -> Asked<'_> {
+        Asked {
+            history,
+            tools: &[],
+        }
+    }
+
     /// All answers to a prompt, each with its fragments in short.
     fn answers(prompt: &str, count: usize) -> Vec<Vec<String>> {
         let model = Embedded::default();
@@ -149,7 +161,7 @@ mod tests {
         history.messages.push(Message::User(prompt.into()));
         let mut answers = Vec::new();
         for _ in 0..count {
-            let fragments: Vec<_> = block_on(model.answer(&history).collect());
+            let fragments: Vec<_> = block_on(model.answer(asked(&history)).collect());
             answers.push(
                 fragments
                     .into_iter()
@@ -157,7 +169,7 @@ mod tests {
                         Ok(Fragment::Text(text)) => Some(text),
                         Ok(Fragment::Thought(text)) => Some(format!("({text})")),
                         Ok(Fragment::Call(call)) => Some(format!("<{}>", call.tool)),
-                        Ok(Fragment::InputTokens(_)) => None,
+                        Ok(Fragment::Counted(_)) => None,
                         Err(failure) => Some(format!("!{failure}")),
                     })
                     .collect(),
@@ -215,7 +227,7 @@ mod tests {
         history
             .messages
             .push(Message::User("fail-summary no".into()));
-        let _: Vec<_> = block_on(model.answer(&history).collect());
+        let _: Vec<_> = block_on(model.answer(asked(&history)).collect());
         let messages = &history.messages;
         assert_eq!(block_on(model.summary(messages)), Err(Failure("no".into())));
         assert_eq!(

@@ -5,6 +5,7 @@ mod directive;
 mod embedded;
 mod openai;
 mod reason;
+mod slot;
 mod sse;
 
 use futures::future::BoxFuture;
@@ -12,6 +13,10 @@ use futures::stream::BoxStream;
 
 use crate::history::{Call, History, Message};
 use crate::settings::Kind;
+use crate::tools::Tool;
+use crate::usage::Counted;
+
+pub(crate) use slot::Slot;
 
 /// One piece of an answer, as it arrives.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +27,8 @@ pub(crate) enum Fragment {
     Thought(String),
     /// A tool call, complete.
     Call(Call),
-    /// Tokens that the conversation took as input.
-    InputTokens(u64),
+    /// Tokens of the answer.
+    Counted(Counted),
 }
 
 /// Why an answer or a summary failed: one sentence, for people.
@@ -31,10 +36,18 @@ pub(crate) enum Fragment {
 #[error("{0}")]
 pub(crate) struct Failure(pub(crate) String);
 
+/// What a model answers to.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) history: &'a History,
+    /// The tools that it may call.
+    pub(crate) tools: &'a [&'static Tool],
+}
+
 /// Something that answers. Dropping a stream or a future ends the request behind it.
 pub(crate) trait Model: Send + Sync {
     /// Streams the next answer to a conversation. The stream ends when the answer is complete.
-    fn answer<'a>(&'a self, history: &'a History) -> BoxStream<'a, Result<Fragment, Failure>>;
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> BoxStream<'a, Result<Fragment, Failure>>;
 
     /// Puts messages into a few words.
     fn summary<'a>(&'a self, messages: &'a [Message]) -> BoxFuture<'a, Result<String, Failure>>;

@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 
 use super::chat_stream;
 use super::reason::{error_message, root_cause, shortened};
-use super::{Failure, Fragment, Model, Server};
-use crate::history::{Call, History, Message};
-use crate::tools::TOOLS;
+use super::{Asked, Failure, Fragment, Model, Server};
+use crate::history::{Call, Message};
 
 /// Where models are, if the environment does not say.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -123,8 +122,10 @@ impl OpenAi {
 }
 
 impl Model for OpenAi {
-    fn answer<'a>(&'a self, history: &'a History) -> BoxStream<'a, Result<Fragment, Failure>> {
-        let tools: Vec<Value> = TOOLS
+    fn answer<'a>(&'a self, asked: Asked<'a>) -> BoxStream<'a, Result<Fragment, Failure>> {
+        let history = asked.history;
+        let tools: Vec<Value> = asked
+            .tools
             .iter()
             .map(|tool| {
                 json!({

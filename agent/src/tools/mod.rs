@@ -1,113 +1,29 @@
-//! What a model can do: five tools, each described once in [`TOOLS`].
+//! What a model can do: a table of tools, and a file for each.
 
+mod ask_user;
 mod bash;
 mod edit_file;
 mod output;
 mod process;
 mod read_file;
 mod read_skill;
+mod table;
 mod write_file;
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::settings;
 
 pub(crate) use process::Processes;
+pub(crate) use table::{ASKING, BASIC, Class, READ_SKILL, Tool};
+
+use table::PATH;
 
 /// What a tool call gets as result that a cancel came before.
 pub(crate) const CANCELLED: &str = "[cancelled]";
-
-/// A tool as the model and the client see it.
-#[derive(Debug)]
-pub(crate) struct Tool {
-    pub(crate) name: &'static str,
-    /// The ACP kind.
-    pub(crate) kind: &'static str,
-    /// Whether the user is asked first.
-    pub(crate) asks: bool,
-    pub(crate) class: Class,
-    pub(crate) description: &'static str,
-    /// The arguments, all strings and all needed, with what each is. The first one is the subject
-    /// that the title shows.
-    pub(crate) arguments: &'static [(&'static str, &'static str)],
-}
-
-/// How a tool is counted in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    Command,
-    FileOperation,
-    Skill,
-}
-
-const PATH: (&str, &str) = ("path", "the file, relative to the folder or absolute");
-
-/// Every tool.
-pub(crate) const TOOLS: [Tool; 5] = [
-    Tool {
-        name: "bash",
-        kind: "execute",
-        asks: true,
-        class: Class::Command,
-        description: "Run a command with the shell in the folder and get its output.",
-        arguments: &[("command", "the command line")],
-    },
-    Tool {
-        name: "read_file",
-        kind: "read",
-        asks: true,
-        class: Class::FileOperation,
-        description: "Get the text of a file.",
-        arguments: &[PATH],
-    },
-    Tool {
-        name: "write_file",
-        kind: "edit",
-        asks: true,
-        class: Class::FileOperation,
-        description: "Make a file, or replace all of its text.",
-        arguments: &[PATH, ("content", "the whole new text")],
-    },
-    Tool {
-        name: "edit_file",
-        kind: "edit",
-        asks: true,
-        class: Class::FileOperation,
-        description: "Replace a text that occurs exactly once in a file.",
-        arguments: &[
-            PATH,
-            ("old", "the text to replace, exactly as it stands"),
-            ("new", "the text to put there"),
-        ],
-    },
-    Tool {
-        name: "read_skill",
-        kind: "read",
-        asks: false,
-        class: Class::Skill,
-        description: "Get the instructions of a skill by its name.",
-        arguments: &[("name", "the name of the skill")],
-    },
-];
-
-impl Tool {
-    /// The JSON Schema of the arguments.
-    pub(crate) fn parameters(&self) -> Value {
-        let properties: Map<String, Value> = self
-            .arguments
-            .iter()
-            .map(|(name, description)| {
-                let property = json!({ "type": "string", "description": description });
-                ((*name).to_owned(), property)
-            })
-            .collect();
-        let required: Vec<&str> = self.arguments.iter().map(|(name, _)| *name).collect();
-        json!({ "type": "object", "properties": properties, "required": required })
-    }
-}
 
 /// A tool call of a model, made ready to be shown and run.
 #[derive(Debug)]
@@ -162,12 +78,12 @@ impl Output {
 
 impl Invocation {
     /// Reads a call of the model. Whatever it holds, the result can be shown.
-    pub(crate) fn new(name: &str, arguments: &Value, cwd: &Path) -> Self {
-        let tool = TOOLS.iter().find(|tool| tool.name == name);
+    pub(crate) fn new(name: &str, arguments: &Value, tools: &[&'static Tool], cwd: &Path) -> Self {
+        let tool = tools.iter().copied().find(|tool| tool.name == name);
         let argument = |name: &str| arguments.get(name).and_then(Value::as_str);
         let fault = match tool {
             None => {
-                let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+                let known: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
                 Some(format!(
                     "there is no tool `{name}`; known: {}",
                     known.join(", ")
@@ -225,6 +141,7 @@ impl Invocation {
                 let content = argument("content");
                 Box::new(move || write_file::run(&path, content))
             }
+            "ask_user" => return ask_user::run(&argument("question")),
             "edit_file" => {
                 let (old, new) = (argument("old"), argument("new"));
                 Box::new(move || edit_file::run(&path, &old, &new))
@@ -264,9 +181,10 @@ fn absolute(path: &str, cwd: &Path) -> PathBuf {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use serde_json::json;
 
     fn call(name: &str, arguments: Value) -> Invocation {
-        Invocation::new(name, &arguments, Path::new("/project"))
+        Invocation::new(name, &arguments, &BASIC, Path::new("/project"))
     }
 
     #[test]

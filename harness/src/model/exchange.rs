@@ -244,8 +244,11 @@ impl Exchange {
     fn plan(&self, asked: &Asked, turn: &Turn) -> Plan {
         let plan = match turn {
             Turn::Reply(_, reply) | Turn::Aside(_, reply) | Turn::Miss(reply) => {
-                let folder = self.shared.memory().folder.clone();
-                Plan::of(reply, asked, self.number, folder.as_deref())
+                let (map, folder) = {
+                    let memory = self.shared.memory();
+                    (memory.map.clone(), memory.folder.clone())
+                };
+                Plan::of(reply, asked, self.number, &map, folder.as_deref())
             }
             Turn::Side(_) => Plan::saying(&side::answer(asked)),
             Turn::Beyond | Turn::Refuse => Plan::beyond(),

@@ -10,7 +10,6 @@ mod cassette;
 mod door;
 mod exchange;
 mod interface;
-mod known;
 mod proxy;
 mod reply;
 pub mod script;

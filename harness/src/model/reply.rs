@@ -8,6 +8,7 @@ use super::asked::Asked;
 use super::interface::Trouble;
 use super::script::{Calls, FALLBACK, Failure, NamedFailure, Reply, Stop, Text, Usage};
 use super::state::Unmapped;
+use super::tool_map::ToolMap;
 use super::tools;
 
 /// Token counts that are reported where the script gives none.
@@ -106,9 +107,15 @@ impl Plan {
         Self::saying(FALLBACK)
     }
 
-    /// What the script's reply becomes for this request. `exchange` makes the ids of calls unique; paths are
-    /// understood under `folder`.
-    pub(crate) fn of(reply: &Reply, asked: &Asked, exchange: u64, folder: Option<&Path>) -> Self {
+    /// What the script's reply becomes for this request. `exchange` makes the ids of calls unique; `map` is
+    /// what the profile says of the agent's tools; paths are understood under `folder`.
+    pub(crate) fn of(
+        reply: &Reply,
+        asked: &Asked,
+        exchange: u64,
+        map: &ToolMap,
+        folder: Option<&Path>,
+    ) -> Self {
         let mut plan = Self {
             wait: reply.wait.unwrap_or(0),
             usage: reply.usage.unwrap_or(USAGE),
@@ -156,7 +163,7 @@ impl Plan {
         let mut number = 0;
         let mut sent = Vec::new();
         for call in calls {
-            match tools::mapped(call, &asked.tools, folder) {
+            match tools::mapped(call, &asked.tools, map, folder) {
                 Ok(mapped) => {
                     let freeform = asked
                         .tools
@@ -306,14 +313,14 @@ mod tests {
         let mut reply: Reply =
             toml::from_str("say = \"a\"\nfail = \"cut\"\ncall = { kind = \"read\", path = \"x\" }")
                 .unwrap();
-        let plan = Plan::of(&reply, &Asked::default(), 1, None);
+        let plan = Plan::of(&reply, &Asked::default(), 1, &ToolMap::default(), None);
         assert_eq!(plan.pieces, [Piece::Say("a".into())]);
         assert!(plan.cut && plan.unmapped.is_empty());
         reply.fail = Some(Failure::Status {
             status: 429,
             message: None,
         });
-        let plan = Plan::of(&reply, &Asked::default(), 1, None);
+        let plan = Plan::of(&reply, &Asked::default(), 1, &ToolMap::default(), None);
         assert_eq!(plan.pieces, []);
         assert_eq!(plan.error, Some((Trouble::Status(429), None)));
     }
@@ -322,7 +329,7 @@ mod tests {
     fn a_call_without_a_tool_is_recorded_and_said() {
         let reply: Reply =
             toml::from_str("call = { kind = \"execute\", command = \"ls\" }").unwrap();
-        let plan = Plan::of(&reply, &Asked::default(), 1, None);
+        let plan = Plan::of(&reply, &Asked::default(), 1, &ToolMap::default(), None);
         assert_eq!(plan.pieces, [Piece::Say(NO_TOOL.into())]);
         assert!(plan.unmapped[0].wanted.contains("execute"), "{plan:?}");
         assert!(!plan.calls());

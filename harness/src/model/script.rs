@@ -67,7 +67,11 @@ pub enum Text {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected a call or a list of calls, each with `kind` and `command`, `path` or `content`, or with `tool` and `arguments`"
+    expecting = "expected a call or a list of calls, each with `kind` and what it needs (`command`, `path`, `content`, `url`, …), or with `tool` and `arguments`"
+)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a script has a handful of them, and one call is the usual case"
 )]
 pub enum Calls {
     /// One call.
@@ -78,26 +82,31 @@ pub enum Calls {
 
 /// A tool call, by its meaning or by the tool's own name.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Call {
-    /// The ACP kind: `execute`, `read` or `edit`; mapped to a tool that the agent offers in its request.
-    #[serde(default)]
+    /// The ACP kind, one of [`KINDS`]; mapped to a tool that the agent offers in its request.
     pub kind: Option<String>,
     /// For `execute`: the command line.
-    #[serde(default)]
     pub command: Option<String>,
-    /// For `read` and `edit`: the path, relative to the session's folder or absolute.
-    #[serde(default)]
+    /// For `read`, `edit` and `delete`, and where to look for `search`: the path, relative to the session's folder or
+    /// absolute.
     pub path: Option<String>,
-    /// For `edit`: the whole new content.
-    #[serde(default)]
+    /// For `edit`: the whole new content,
     pub content: Option<String>,
+    /// or the text that is replaced
+    pub old: Option<String>,
+    /// by this one.
+    pub new: Option<String>,
+    /// For `search`: what is looked for.
+    pub pattern: Option<String>,
+    /// For `fetch`: the address.
+    pub url: Option<String>,
     /// The agent's own tool by name, instead of `kind`.
-    #[serde(default)]
     pub tool: Option<String>,
     /// The arguments for `tool`.
-    #[serde(default)]
     pub arguments: Map<String, Value>,
+    /// The call that is made where the agent has no tool for this one.
+    pub or: Option<Box<Call>>,
 }
 
 /// How a reply fails.
@@ -186,18 +195,26 @@ impl Call {
                 return Some("a call has neither `kind` nor `tool`, expected one of them".into());
             }
         };
+        if !KINDS.contains(&kind) {
+            let kinds = KINDS.map(|kind| format!("`{kind}`")).join(", ");
+            return Some(format!(
+                "a call has kind `{kind}`, expected one of {kinds}; name any other tool with `tool`"
+            ));
+        }
+        let both = self.old.is_some() && self.new.is_some();
         let missing = match kind {
-            "execute" => self.command.is_none().then_some("command"),
-            "read" => self.path.is_none().then_some("path"),
-            "edit" if self.path.is_none() => Some("path"),
-            "edit" => self.content.is_none().then_some("content"),
-            _ => {
-                return Some(format!(
-                    "a call has kind `{kind}`, expected `execute`, `read` or `edit`; name any other tool with `tool`"
-                ));
-            }
+            "execute" => self.command.is_none().then_some("`command`"),
+            "read" | "delete" => self.path.is_none().then_some("`path`"),
+            "edit" if self.path.is_none() => Some("`path`"),
+            "edit" if self.content.is_none() && !both => Some("`content`, or `old` and `new`"),
+            "search" => self.pattern.is_none().then_some("`pattern`"),
+            "fetch" => self.url.is_none().then_some("`url`"),
+            _ => None,
         };
-        missing.map(|member| format!("a call of kind `{kind}` needs `{member}`"))
+        match missing {
+            Some(missing) => Some(format!("a call of kind `{kind}` needs {missing}")),
+            None => self.or.as_ref().and_then(|other| other.problem()),
+        }
     }
 }
 
@@ -251,7 +268,16 @@ mod tests {
                 "call = { kind = \"edit\", path = \"x\" }",
                 "needs `content`",
             ),
-            ("call = { kind = \"fetch\" }", "kind `fetch`"),
+            ("call = { kind = \"fetch\" }", "needs `url`"),
+            ("call = { kind = \"move\" }", "kind `move`"),
+            (
+                "call = { kind = \"edit\", path = \"x\", old = \"a\" }",
+                "`old` and `new`",
+            ),
+            (
+                "call = { kind = \"delete\", path = \"x\", or = {} }",
+                "neither",
+            ),
         ] {
             let problem = reply(toml).unwrap().problem().unwrap();
             assert!(problem.contains(part), "{problem}");

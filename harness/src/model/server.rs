@@ -21,6 +21,7 @@ use super::door::Door;
 use super::exchange;
 use super::script::Script;
 use super::state::ModelState;
+use super::tool_map::ToolMap;
 use super::turns::{Turn, Turns};
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed, Outbox, Party};
 
@@ -57,6 +58,8 @@ pub(crate) struct Memory {
     /// The exchanges of a recording, where these are served and not a script.
     cassette: Option<Cassette>,
     pub(crate) folder: Option<PathBuf>,
+    /// What the profile says of the agent's tools.
+    pub(crate) map: ToolMap,
     /// The name of the model that was asked for last.
     pub(crate) model: Option<String>,
     /// How many streams are held.
@@ -96,6 +99,7 @@ impl ModelServer {
                 turns,
                 cassette,
                 folder: None,
+                map: ToolMap::default(),
                 model: None,
                 held: 0,
             }),
@@ -122,6 +126,11 @@ impl ModelServer {
     /// The folder of the session: what relative paths are under, and what `{cwd}` stands for.
     pub fn set_folder(&self, path: &Path) {
         self.shared.memory().folder = Some(path.to_owned());
+    }
+
+    /// Which of the agent's tools serve the kinds of calls, where its profile says so.
+    pub fn set_tools(&self, map: ToolMap) {
+        self.shared.memory().map = map;
     }
 
     /// Says that this prompt is about to be sent. To be called before every prompt: a turn whose reply is `refused`

@@ -145,6 +145,7 @@ async fn play(
         let model = ModelServer::start(script, inbox.clone())
             .map_err(|error| broken("no port for the scripted model", &error))?;
         model.set_folder(folder.workspace());
+        model.set_tools(setup.profile.tools.clone());
         Some(model)
     } else {
         None

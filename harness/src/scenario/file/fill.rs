@@ -221,6 +221,10 @@ fn fill_text(text: &Text, known: Known<'_>) -> Result<Text, Placeholder> {
 
 fn fill_call(call: &Call, known: Known<'_>) -> Result<Call, Placeholder> {
     let arguments = fill_members(&call.arguments, known)?;
+    let or = match &call.or {
+        Some(other) => Some(Box::new(fill_call(other, known)?)),
+        None => None,
+    };
     let mut text =
         |text: &Option<String>| text.as_deref().map(|text| fill(text, known)).transpose();
     Ok(Call {
@@ -228,8 +232,13 @@ fn fill_call(call: &Call, known: Known<'_>) -> Result<Call, Placeholder> {
         command: text(&call.command)?,
         path: text(&call.path)?,
         content: text(&call.content)?,
+        old: text(&call.old)?,
+        new: text(&call.new)?,
+        pattern: text(&call.pattern)?,
+        url: text(&call.url)?,
         tool: call.tool.clone(),
         arguments,
+        or,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Reading `[[model]]`.
 
-use crate::model::script::{Call, Calls, Failure, NamedFailure, Reply, Stop, Text, Usage};
+use crate::model::script::{Call, Calls, Failure, KINDS, NamedFailure, Reply, Stop, Text, Usage};
 use crate::source::{Field, Problem};
 
 /// The most milliseconds that a reply or a step may wait.
@@ -46,37 +46,42 @@ fn calls(field: Field<'_>) -> Result<Calls, Problem> {
 }
 
 fn call(field: Field<'_>) -> Result<Call, Problem> {
-    let table = field.table(&["kind", "command", "path", "content", "tool", "arguments"])?;
+    let table = field.table(&[
+        "kind",
+        "command",
+        "path",
+        "content",
+        "old",
+        "new",
+        "pattern",
+        "url",
+        "tool",
+        "arguments",
+        "or",
+    ])?;
     let text = |name: &str| table.maybe(name, |field| field.string().map(str::to_owned));
+    let kinds = KINDS.map(|kind| (kind, kind));
     let call = Call {
         kind: table
-            .maybe("kind", |field| {
-                field.word(&[("execute", "execute"), ("read", "read"), ("edit", "edit")])
-            })?
+            .maybe("kind", |field| field.word(&kinds))?
             .map(str::to_owned),
         command: text("command")?,
         path: text("path")?,
         content: text("content")?,
+        old: text("old")?,
+        new: text("new")?,
+        pattern: text("pattern")?,
+        url: text("url")?,
         tool: text("tool")?,
         arguments: table
             .maybe("arguments", |field| field.object())?
             .unwrap_or_default(),
+        or: table.maybe("or", call)?.map(Box::new),
     };
-    let wanted = match (call.kind.as_deref(), &call.tool) {
-        (Some(_), Some(_)) | (None, None) => {
-            return Err(field.problem("a call has either `kind` or `tool`"));
-        }
-        (Some("execute"), None) if call.command.is_none() => "`command`",
-        (Some("read"), None) if call.path.is_none() => "`path`",
-        (Some("edit"), None) if call.path.is_none() || call.content.is_none() => {
-            "`path` and `content`"
-        }
-        _ => return Ok(call),
-    };
-    Err(field.problem(format!(
-        "a call of the kind `{}` needs {wanted}",
-        call.kind.as_deref().unwrap_or_default()
-    )))
+    match call.problem() {
+        Some(problem) => Err(field.problem(problem)),
+        None => Ok(call),
+    }
 }
 
 fn failure(field: Field<'_>) -> Result<Failure, Problem> {

@@ -1,5 +1,8 @@
-//! Tests of `tools`.
+//! Tests of `tools`: agents that are known, and what they have in common.
 
+mod unusual;
+
+use super::schema::SENTENCE;
 use super::*;
 
 fn tool(name: &str, parameters: Value) -> Tool {
@@ -22,7 +25,7 @@ fn call(toml: &str) -> Call {
 
 fn arguments_of(call_toml: &str, tools: &[Tool]) -> (String, Value) {
     let folder = Path::new("/work space/s");
-    let mapped = mapped(&call(call_toml), tools, Some(folder)).unwrap();
+    let mapped = mapped(&call(call_toml), tools, &ToolMap::default(), Some(folder)).unwrap();
     (
         mapped.name,
         serde_json::from_str(&mapped.arguments).unwrap(),
@@ -206,7 +209,7 @@ fn odd_schemas_are_filled_without_a_panic_and_to_an_end() {
             schema,
             ..Tool::default()
         };
-        let _ = mapped(&call(EXECUTE), &[odd], None);
+        let _ = mapped(&call(EXECUTE), &[odd], &ToolMap::default(), None);
     }
 }
 
@@ -215,7 +218,7 @@ fn what_no_tool_takes_is_said() {
     let odd = tool("bash", json!({"number": {"type": "integer"}}));
     let none: [Tool; 0] = [];
     for (tools, part) in [(&none[..], "offered no tools"), (&[odd][..], "takes one")] {
-        let error = mapped(&call(EXECUTE), tools, None).unwrap_err();
+        let error = mapped(&call(EXECUTE), tools, &ToolMap::default(), None).unwrap_err();
         assert!(error.contains(part) && error.contains("execute"), "{error}");
     }
 }

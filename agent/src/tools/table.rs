@@ -1,0 +1,117 @@
+//! Every tool, as the model and the client see it.
+
+use serde_json::{Map, Value, json};
+
+/// A tool as the model and the client see it.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    /// The ACP kind.
+    pub(crate) kind: &'static str,
+    /// Whether the user is asked first.
+    pub(crate) asks: bool,
+    pub(crate) class: Class,
+    pub(crate) description: &'static str,
+    /// The arguments, all strings and all needed, with what each is. The first one is the subject
+    /// that the title shows.
+    pub(crate) arguments: &'static [(&'static str, &'static str)],
+}
+
+/// How a tool is counted in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Command,
+    FileOperation,
+    Skill,
+    /// Not at all.
+    Question,
+}
+
+pub(super) const PATH: (&str, &str) = ("path", "the file, relative to the folder or absolute");
+
+static BASH: Tool = Tool {
+    name: "bash",
+    kind: "execute",
+    asks: true,
+    class: Class::Command,
+    description: "Run a command with the shell in the folder and get its output.",
+    arguments: &[("command", "the command line")],
+};
+
+static READ_FILE: Tool = Tool {
+    name: "read_file",
+    kind: "read",
+    asks: true,
+    class: Class::FileOperation,
+    description: "Get the text of a file.",
+    arguments: &[PATH],
+};
+
+static WRITE_FILE: Tool = Tool {
+    name: "write_file",
+    kind: "edit",
+    asks: true,
+    class: Class::FileOperation,
+    description: "Make a file, or replace all of its text.",
+    arguments: &[PATH, ("content", "the whole new text")],
+};
+
+static EDIT_FILE: Tool = Tool {
+    name: "edit_file",
+    kind: "edit",
+    asks: true,
+    class: Class::FileOperation,
+    description: "Replace a text that occurs exactly once in a file.",
+    arguments: &[
+        PATH,
+        ("old", "the text to replace, exactly as it stands"),
+        ("new", "the text to put there"),
+    ],
+};
+
+pub(crate) static READ_SKILL: Tool = Tool {
+    name: "read_skill",
+    kind: "read",
+    asks: false,
+    class: Class::Skill,
+    description: "Get the instructions of a skill by its name.",
+    arguments: &[("name", "the name of the skill")],
+};
+
+static ASK_USER: Tool = Tool {
+    name: "ask_user",
+    kind: "execute",
+    asks: false,
+    class: Class::Question,
+    description: "Ask the user a question.",
+    arguments: &[("question", "the question, as the user will read it")],
+};
+
+/// The tools of the first generation.
+pub(crate) static BASIC: [&Tool; 5] = [&BASH, &READ_FILE, &WRITE_FILE, &EDIT_FILE, &READ_SKILL];
+
+/// Those, and one to ask the user.
+pub(crate) static ASKING: [&Tool; 6] = [
+    &BASH,
+    &READ_FILE,
+    &WRITE_FILE,
+    &EDIT_FILE,
+    &READ_SKILL,
+    &ASK_USER,
+];
+
+impl Tool {
+    /// The JSON Schema of the arguments.
+    pub(crate) fn parameters(&self) -> Value {
+        let properties: Map<String, Value> = self
+            .arguments
+            .iter()
+            .map(|(name, description)| {
+                let property = json!({ "type": "string", "description": description });
+                ((*name).to_owned(), property)
+            })
+            .collect();
+        let required: Vec<&str> = self.arguments.iter().map(|(name, _)| *name).collect();
+        json!({ "type": "object", "properties": properties, "required": required })
+    }
+}
