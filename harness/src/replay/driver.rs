@@ -130,6 +130,7 @@ pub(crate) async fn replay(
             let model = ModelServer::replaying(cassette, inbox.clone())
                 .map_err(|error| broken("no port for the recorded model", &error))?;
             model.set_folder(folder.workspace());
+            model.set_tools(setup.profile.tools.clone());
             Some(model)
         }
     };
