@@ -51,7 +51,8 @@ struct Deeds {
 /// TOOLCALL-05 (prompt-turn.mdx#5-tool-invocation-and-status-reporting): a call that was allowed shows `in_progress`
 /// before its end. An `in_progress` inside the permission request counts. Calls without permission are noted.
 ///
-/// TOOLCALL-06 (the same section): when a turn ends by a stop reason of its own, no call is left `in_progress`. A turn
+/// TOOLCALL-06 (the same section): when a turn ends by a stop reason of its own, no call is left `in_progress`; one that
+/// ended without having been so holds too. A turn
 /// that the client cancelled or that failed is not judged, nor one behind which another prompt waits (its calls may
 /// go on there).
 ///
@@ -361,7 +362,9 @@ impl ToolCalls {
         if turn.cancelled.is_some() {
             return;
         }
-        for (id, call) in session.calls.of_turn().filter(|(_, call)| call.ran) {
+        // A call that has ended shows it too, where it was never said to be running.
+        let judged = |call: &Call| call.ran || call.status().is_final();
+        for (id, call) in session.calls.of_turn().filter(|(_, call)| judged(call)) {
             out.check(
                 "TOOLCALL-06",
                 call.status() != Status::InProgress,

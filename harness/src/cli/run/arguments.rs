@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::super::agent::{
-    AgentArguments, LimitArguments, OUTPUT, OutputArguments, PACE, SURROUNDINGS,
+    AgentArguments, LimitArguments, ModelChoice, OUTPUT, OutputArguments, PACE, SURROUNDINGS,
     SurroundingsArguments,
 };
 use super::super::reports::Output;
@@ -108,13 +108,4 @@ impl RunArguments {
             reports: &self.output.report,
         }
     }
-}
-
-/// Which model the agent talks to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum ModelChoice {
-    /// The scripted model of each scenario.
-    Scripted,
-    /// None of the harness's.
-    None,
 }

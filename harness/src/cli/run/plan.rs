@@ -1,8 +1,8 @@
 //! From arguments to what is to be done, with a sentence for what cannot be.
 
-use super::super::agent::{HomeChoice, Prepared};
+use super::super::agent::{HomeChoice, ModelChoice, Prepared};
 use super::super::tables;
-use super::arguments::{ModelChoice, RunArguments};
+use super::arguments::RunArguments;
 use super::jobs;
 use crate::agent::Named;
 use crate::scenario::Setup;

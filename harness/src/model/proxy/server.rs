@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 
 use super::exchange;
 use super::upstream::Upstreams;
-use crate::model::server::environment;
+use crate::model::variables::environment;
 use crate::trace::{Body, Observed, Outbox, Party};
 
 /// How long a connection to a server upstream may take to come about.

@@ -151,6 +151,14 @@ fn a_call_that_was_rejected_or_not_asked_for_need_not_show_that_it_runs() {
 }
 
 #[test]
+fn a_call_that_ended_without_ever_running_shows_its_end_too() {
+    let it = turn(&[&call("a", ""), &step("a", DONE)]);
+    assert!(holds(&it, "TOOLCALL-06"));
+    let it = turn(&[&call("a", "")]);
+    assert!(!holds(&it, "TOOLCALL-06"), "it may never have been run");
+}
+
+#[test]
 fn a_call_that_still_runs_when_the_turn_ends_fails() {
     let it = turn(&[&call("a", RUNS)]);
     assert!(failures(&it).contains(&"TOOLCALL-06@6/result/stopReason".to_owned()));
