@@ -45,6 +45,8 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Name(String),
+    /// An entry of a list that has this text in this member.
+    With(String, String),
     One,
     Any,
 }
@@ -293,6 +295,7 @@ fn follow(entry: &Entry, steps: &[Step], node: &mut Node<'_>, hit: &mut impl FnM
     let deeper = if *step == Step::Any { steps } else { rest };
     let takes = |name: &str| match step {
         Step::Name(wanted) => wanted == name,
+        Step::With(..) => false,
         Step::One | Step::Any => true,
     };
     match node {
@@ -305,13 +308,28 @@ fn follow(entry: &Entry, steps: &[Step], node: &mut Node<'_>, hit: &mut impl FnM
         }
         Node::List(items) => {
             for (index, item) in items.iter_mut().enumerate() {
-                if !matches!(step, Step::Name(_)) || takes(&index.to_string()) {
+                let taken = match step {
+                    Step::Name(_) => takes(&index.to_string()),
+                    Step::With(member, text) => has_text(item, member, text),
+                    Step::One | Step::Any => true,
+                };
+                if taken {
                     follow(entry, deeper, item, hit);
                 }
             }
         }
         _ => {}
     }
+}
+
+/// Whether an entry of a list has this text in this member.
+fn has_text(item: &Node<'_>, member: &str, wanted: &str) -> bool {
+    let Node::Object(members) = item else {
+        return false;
+    };
+    members
+        .iter()
+        .any(|(name, value)| name == member && matches!(value, Node::Text(text) if text == wanted))
 }
 
 fn replace_at(entry: &Entry, node: &mut Node<'_>) -> bool {

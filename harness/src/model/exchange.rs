@@ -14,6 +14,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 
 use super::asked::Asked;
+use super::cassette::NOT_RECORDED;
 use super::interface::{self, ErrorReply, Interface, JSON, MODEL, Opened, Purpose, Trouble};
 use super::reply::{Piece, Plan};
 use super::server::Shared;
@@ -152,17 +153,20 @@ fn job(
     }
     let mut memory = shared.memory();
     memory.model = Some(asked.model.clone());
-    let turn = memory.turns.take(&asked);
+    let turn = memory.take(&asked);
     let aside = match &turn {
-        Turn::Side(reason) => Some(*reason),
-        _ => None,
+        Turn::Side(reason) | Turn::Aside(reason, _) => Some(*reason),
+        Turn::Miss(_) => Some(NOT_RECORDED),
+        Turn::Reply(..) | Turn::Beyond | Turn::Refuse => None,
     };
     shared.state.send_modify(|state| {
+        state.told = memory.told().to_vec();
         if aside.is_some() {
             state.side_requests += 1;
         } else {
             state.requests += 1;
             state.beyond += u64::from(turn == Turn::Beyond);
+            state.by_arrival = memory.turns.by_arrival();
             state.remember(body);
         }
     });
@@ -240,16 +244,23 @@ impl Exchange {
 
     fn plan(&self, asked: &Asked, turn: &Turn) -> Plan {
         let plan = match turn {
-            Turn::Reply(_, reply) => {
+            Turn::Reply(_, reply) | Turn::Aside(_, reply) | Turn::Miss(reply) => {
                 let (map, folder) = {
                     let memory = self.shared.memory();
                     (memory.map.clone(), memory.folder.clone())
                 };
                 Plan::of(reply, asked, self.number, &map, folder.as_deref())
             }
-            Turn::Side(_) => Plan::saying(&side::answer(asked)),
+            Turn::Side(reason) => Plan::saying(&side::answer(asked, reason)),
             Turn::Beyond | Turn::Refuse => Plan::beyond(),
         };
+        if let Turn::Reply(index, _) = turn {
+            let ids = plan.pieces.iter().filter_map(|piece| match piece {
+                Piece::Call { id, .. } => Some(id.as_str()),
+                _ => None,
+            });
+            self.shared.memory().turns.called(*index, ids);
+        }
         if !plan.unmapped.is_empty() {
             self.shared
                 .state

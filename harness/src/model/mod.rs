@@ -6,23 +6,24 @@
 //! and pieces look on the wire. `server`, `door` and `exchange` move the bytes.
 
 mod asked;
+mod cassette;
 mod door;
 mod exchange;
 mod interface;
 mod proxy;
-mod recorded;
 mod reply;
 pub mod script;
 mod server;
+mod sessions;
 mod side;
 mod state;
 mod tool_map;
 mod tools;
 mod turns;
 
+pub(crate) use cassette::Cassette;
 pub(crate) use proxy::{ModelProxy, Witness};
 pub use proxy::{Upstream, Upstreams};
-pub(crate) use recorded::Recorded;
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};
 pub use tool_map::{ToolMap, ToolUse};

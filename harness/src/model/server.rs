@@ -15,13 +15,14 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::asked::Asked;
+use super::cassette::Cassette;
 use super::door::Door;
 use super::exchange;
-use super::recorded::Recorded;
 use super::script::Script;
 use super::state::ModelState;
 use super::tool_map::ToolMap;
-use super::turns::Turns;
+use super::turns::{Turn, Turns};
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed, Outbox, Party};
 
 /// The key that agents get: it says what it is, and opens nothing.
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) turns: Turns,
+    /// The exchanges of a recording, where these are served and not a script.
+    cassette: Option<Cassette>,
     pub(crate) folder: Option<PathBuf>,
     /// What the profile says of the agent's tools.
     pub(crate) map: ToolMap,
@@ -70,18 +73,21 @@ impl ModelServer {
     /// # Errors
     /// No port could be opened on 127.0.0.1.
     pub fn start(script: Script, out: Outbox) -> io::Result<Self> {
-        Self::serving(Turns::new(script, Vec::new()), out)
+        Self::serving(Turns::new(script), None, out)
     }
 
-    /// Starts to serve what the model of a recording replied: each question gets the reply that it got then.
+    /// Starts to serve what the model of a recording replied: each request gets the reply that was recorded at its place.
     ///
     /// # Errors
     /// No port could be opened on 127.0.0.1.
-    pub(crate) fn replaying(recorded: Recorded, out: Outbox) -> io::Result<Self> {
-        Self::serving(Turns::new(recorded.script, recorded.cues), out)
+    pub(crate) fn replaying(cassette: Cassette, out: Outbox) -> io::Result<Self> {
+        match cassette.in_order() {
+            Some(script) => Self::serving(Turns::new(script), None, out),
+            None => Self::serving(Turns::new(Script::new()), Some(cassette), out),
+        }
     }
 
-    fn serving(turns: Turns, out: Outbox) -> io::Result<Self> {
+    fn serving(turns: Turns, cassette: Option<Cassette>, out: Outbox) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             out,
             state: watch::Sender::default(),
@@ -91,6 +97,7 @@ impl ModelServer {
             exchanges: AtomicU64::new(0),
             memory: Mutex::new(Memory {
                 turns,
+                cassette,
                 folder: None,
                 map: ToolMap::default(),
                 model: None,
@@ -126,18 +133,22 @@ impl ModelServer {
         self.shared.memory().map = map;
     }
 
-    /// Says that this prompt is about to be sent. To be called before every prompt: a turn whose reply is `refused`
+    /// Says that this prompt is about to be sent in this session, by any name that tells sessions apart (that of the
+    /// replies that name one). To be called before every prompt: a turn whose reply is `refused`
     /// begins and ends with it, a failure before it is over (the same prompt again is no retry), a release that no
     /// held stream took is void, and a request that speaks of titles because the prompt does is still a turn.
     ///
     /// # Errors
     /// What the system says when the port cannot be closed or opened again.
-    pub fn note_prompt(&self, text: &str) -> io::Result<()> {
+    pub fn note_prompt(&self, session: &str, text: &str) -> io::Result<()> {
         self.shared
             .releases
             .forget_permits(self.shared.releases.available_permits());
         let mut memory = self.shared.memory();
-        memory.turns.note_prompt(text);
+        memory.turns.note_prompt(session, text);
+        if let Some(cassette) = &mut memory.cassette {
+            cassette.note_prompt(text);
+        }
         self.shared.follow(&memory)
     }
 
@@ -176,6 +187,28 @@ impl Drop for ModelServer {
     }
 }
 
+impl Memory {
+    /// What this request is answered with.
+    pub(crate) fn take(&mut self, asked: &Asked) -> Turn {
+        match &mut self.cassette {
+            Some(cassette) => cassette.take(asked),
+            None => self.turns.take(asked),
+        }
+    }
+
+    /// What is to be known about the requests so far, a sentence each.
+    pub(crate) fn told(&self) -> &[String] {
+        self.cassette.as_ref().map_or(&[], Cassette::told)
+    }
+
+    fn used(&self) -> usize {
+        match &self.cassette {
+            Some(cassette) => cassette.used(),
+            None => self.turns.used(),
+        }
+    }
+}
+
 impl Shared {
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
@@ -188,7 +221,7 @@ impl Shared {
 
     /// Brings the port and the state that others see in step with the place in the script.
     pub(crate) fn follow(&self, memory: &Memory) -> io::Result<()> {
-        let used = memory.turns.used();
+        let used = memory.used();
         let held = memory.held > 0;
         self.state.send_if_modified(|state| {
             let changed = state.used != used || state.holding != held;

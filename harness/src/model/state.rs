@@ -21,6 +21,9 @@ pub struct ModelState {
     /// Requests that came after the last reply of the script and were answered with
     /// [`FALLBACK`](super::script::FALLBACK).
     pub beyond: u64,
+    /// Requests of which nothing told which session they were made in, though the script has replies for several: they
+    /// got the next reply in the order of arrival.
+    pub by_arrival: u64,
     /// A held stream is open and all its text was sent.
     pub holding: bool,
     /// Replies of the script that the agent hung up on before their end.
@@ -29,6 +32,9 @@ pub struct ModelState {
     pub unmapped: Vec<Unmapped>,
     /// The first method and path that an agent asked for and that is not served.
     pub unserved: Option<String>,
+    /// What is to be known about requests to the model of a recording, a sentence each: what was not recorded, and where the
+    /// agent's tools gave it something else.
+    pub told: Vec<String>,
     /// The exact bodies of the last turns asked (16 at most, 16 MiB at most but for the last one), oldest first.
     pub recent: VecDeque<Arc<str>>,
 }

@@ -10,7 +10,7 @@ use super::super::value::Target;
 use super::ReplayArguments;
 use super::play::{Played, Seen};
 use super::sources::Source;
-use crate::diff::Comparison;
+use crate::diff::{Class, Comparison};
 use crate::report::{self, Detail, Paint, Run, Showing, plain};
 
 /// Shows the reports.
@@ -110,6 +110,10 @@ fn of_one(
         }
         line(0, "");
     }
+    if runs > 1 && !played.differences.is_empty() {
+        line(2, &steadiness(&played.differences, arguments.level, runs));
+        line(0, "");
+    }
     if !arguments.quiet {
         for note in &played.notes {
             line(2, &format!("{}  {}", paint.faint("note "), plain(note)));
@@ -130,6 +134,36 @@ fn frequency(seen: &Seen, runs: usize) -> String {
         runs if seen.runs >= runs => format!(" (in all {runs} replays)"),
         runs => format!(" (in {} of {runs} replays)", seen.runs),
     }
+}
+
+/// Which of the differences are in each replay and which come and go, in a sentence.
+fn steadiness(all: &[Seen], level: Class, runs: usize) -> String {
+    const NAMED: usize = 3;
+    let shown = all.iter().filter(|seen| seen.difference.class >= level);
+    let (stable, passing): (Vec<&Seen>, Vec<&Seen>) = shown.partition(|seen| seen.runs >= runs);
+    let listed = |them: &[&Seen]| {
+        let mut places: Vec<String> = Vec::new();
+        for seen in them {
+            let place = plain(&seen.difference.place);
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        let more = places.len().saturating_sub(NAMED);
+        places.truncate(NAMED);
+        if more > 0 {
+            places.push(format!("{more} more places"));
+        }
+        match places.is_empty() {
+            true => "none".to_owned(),
+            false => format!("{} ({})", them.len(), places.join("; ")),
+        }
+    };
+    format!(
+        "in {runs} replays stable: {}; come and go: {}",
+        listed(&stable),
+        listed(&passing)
+    )
 }
 
 /// The report of the judgement with the differences of all recordings.

@@ -77,9 +77,7 @@ pub(super) const TABLE: &[Kind] = &[
             "bash", "shell", "terminal", "command", "commands", "exec", "execute", "cmd", "sh",
             "cli", "console",
         ],
-        does: &[
-            "run", "execute", "invoke", "launch", "start", "spawn",
-        ],
+        does: &["run", "execute", "invoke", "launch", "start", "spawn"],
         with: &[
             "shell", "bash", "command", "commands", "terminal", "program", "process", "script",
         ],
@@ -111,8 +109,7 @@ pub(super) const TABLE: &[Kind] = &[
         ],
         words: &["read", "view", "open", "cat", "show", "load"],
         does: &[
-            "read", "view", "open", "show", "get", "return",
-            "load", "display", "print", "retrieve",
+            "read", "view", "open", "show", "get", "return", "load", "display", "print", "retrieve",
         ],
         with: &["file", "files"],
         against: &[
@@ -167,21 +164,14 @@ pub(super) const TABLE: &[Kind] = &[
         ],
         does: &[
             "write",
-           
             "create",
-           
             "save",
-           
             "edit",
-           
             "modify",
             "overwrite",
-           
             "replace",
-           
             "change",
             "put",
-           
             "store",
         ],
         with: &["file", "files"],
@@ -269,16 +259,7 @@ pub(super) const TABLE: &[Kind] = &[
         ],
         words: &["fetch", "url", "http", "browse", "download", "webpage"],
         does: &[
-            "fetch",
-           
-            "download",
-           
-            "get",
-           
-            "retrieve",
-            "load",
-            "open",
-            "read",
+            "fetch", "download", "get", "retrieve", "load", "open", "read",
         ],
         with: &["url", "urls", "web", "page", "http", "https", "website"],
         against: &["search", "image", "instructions"],
