@@ -439,7 +439,10 @@ fn step(text: &str) -> Step {
     match text {
         "*" => Step::One,
         "**" => Step::Any,
-        name => Step::Name(name.replace("~1", "/").replace("~0", "~")),
+        name => match name.split_once('=') {
+            Some((member, text)) => Step::With(member.to_owned(), text.to_owned()),
+            None => Step::Name(name.replace("~1", "/").replace("~0", "~")),
+        },
     }
 }
 
@@ -454,6 +457,20 @@ mod tests {
         let about = volatility.about(message, Party::Agent);
         volatility.replace(&about, &mut node, &mut |_| {});
         node.json(&Minted::new())
+    }
+
+    #[test]
+    fn an_entry_of_a_list_is_named_by_what_is_in_it() {
+        let list = |category: &str| {
+            json!({"result": {"configOptions": [
+                {"id": "m", "category": category, "options": [{"value": "a"}]}]}})
+        };
+        let table = Volatility::built_in();
+        let seen = replaced(&table, "session/new response", list("model"));
+        let options = seen.pointer("/result/configOptions/0/options");
+        assert_eq!(options, Some(&json!("{models-on-offer}")));
+        let seen = replaced(&table, "session/new response", list("mode"));
+        assert_eq!(seen, list("mode"));
     }
 
     #[test]

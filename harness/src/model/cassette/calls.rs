@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::meaning::meaning;
 use crate::model::asked::Tool;
 use crate::model::interface::SaidCall;
 use crate::model::script::{Call, Calls, Reply};
+use crate::model::tools::meaning;
 
 /// A recorded call as it was made.
 pub(super) fn recorded(call: SaidCall) -> Call {
@@ -40,7 +40,10 @@ pub(super) fn fitted(reply: &Reply, recorded: &[Tool], offered: &[Tool]) -> Repl
         if !offered.iter().any(takes)
             && let Some(meaning) = meaning(name, &call.arguments)
         {
-            *call = meaning;
+            *call = Call {
+                or: Some(Box::new(call.clone())),
+                ..meaning
+            };
         }
     }
     reply

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::meaning;
 use super::talk::{By, Talk};
 use super::{Cassette, Take};
 use crate::model::script::{Call, Calls, Failure, NamedFailure, Reply, Stop, Text};
+use crate::model::tools;
 use crate::trace::{Party, Recording};
 use crate::wire::{Id, Message, Reading};
 
@@ -291,7 +291,7 @@ fn call(told: &Told) -> Call {
             .entry("command")
             .or_insert_with(|| title.trim_matches('`').into());
     }
-    meaning::of_kind(kind, &arguments).unwrap_or_else(|| Call {
+    tools::of_kind(kind, &arguments).unwrap_or_else(|| Call {
         tool: Some(text("title").unwrap_or("tool").to_owned()),
         arguments,
         ..Call::default()

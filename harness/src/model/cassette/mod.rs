@@ -7,7 +7,6 @@ mod calls;
 mod derived;
 mod fit;
 mod heard;
-mod meaning;
 mod talk;
 
 use super::asked::{Answer, Asked, Tool};

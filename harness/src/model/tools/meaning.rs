@@ -1,26 +1,30 @@
-//! What a recorded call of a tool means, by the tool's name and its arguments.
+//! What a call of a tool means, by the tool's name and its arguments: the way back from a call to its kind.
 
 use serde_json::{Map, Value};
 
-use crate::model::known::{self, KINDS, Part};
+use super::known::{Kind, PARAMETERS, Part, TABLE};
+use super::names;
 use crate::model::script::Call;
 
 /// The call by its meaning; `None` where none is known.
-pub(super) fn meaning(tool: &str, arguments: &Map<String, Value>) -> Option<Call> {
-    let words = known::words(tool);
-    let listed = |kind: &&known::Kind| kind.tools.iter().any(|name| known::same(name, tool));
-    let alike = |kind: &&known::Kind| words.iter().any(|word| kind.words.contains(&word.as_str()));
-    let kinds = KINDS.iter().filter(listed);
-    of_kinds(kinds.chain(KINDS.iter().filter(alike)), arguments)
+pub(crate) fn meaning(tool: &str, arguments: &Map<String, Value>) -> Option<Call> {
+    let words = names::words(tool);
+    let listed = |kind: &&Kind| kind.tools.iter().any(|name| names::same(name, tool));
+    let alike = |kind: &&Kind| {
+        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
+        has(kind.words) && !has(kind.against)
+    };
+    let kinds = TABLE.iter().filter(listed);
+    of_kinds(kinds.chain(TABLE.iter().filter(alike)), arguments)
 }
 
 /// The call of a kind as ACP names it; `None` where its arguments are not known.
-pub(super) fn of_kind(kind: &str, arguments: &Map<String, Value>) -> Option<Call> {
-    of_kinds(KINDS.iter().filter(|known| known.name == kind), arguments)
+pub(crate) fn of_kind(kind: &str, arguments: &Map<String, Value>) -> Option<Call> {
+    of_kinds(TABLE.iter().filter(|known| known.name == kind), arguments)
 }
 
 fn of_kinds(
-    kinds: impl Iterator<Item = &'static known::Kind>,
+    kinds: impl Iterator<Item = &'static Kind>,
     arguments: &Map<String, Value>,
 ) -> Option<Call> {
     let mut forms = kinds.flat_map(|kind| kind.forms.iter().map(move |form| (kind, form)));
@@ -35,7 +39,11 @@ fn of_kinds(
                 Part::Command => call.command = Some(text),
                 Part::Path => call.path = Some(text),
                 Part::Content => call.content = Some(text),
-                Part::Old | Part::New | Part::Patch => return None,
+                Part::Old => call.old = Some(text),
+                Part::New => call.new = Some(text),
+                Part::Url => call.url = Some(text),
+                Part::Pattern => call.pattern = Some(text),
+                Part::Program | Part::Arguments | Part::Question | Part::Patch => return None,
             }
         }
         // A tool that both reads and edits is told by what it was given.
@@ -49,9 +57,10 @@ fn of_kinds(
 
 /// What was given for a part: under the first of its usual names.
 fn argument(part: Part, arguments: &Map<String, Value>) -> Option<String> {
-    let names = known::parameters(part).iter();
-    let mut given =
-        names.filter_map(|name| arguments.iter().find(|(own, _)| known::same(own, name)));
+    let names = PARAMETERS.iter().filter(|it| it.part == part);
+    let mut given = names
+        .flat_map(|it| it.names)
+        .filter_map(|name| arguments.iter().find(|(own, _)| names::same(own, name)));
     given.find_map(|(_, value)| text(value))
 }
 
@@ -108,6 +117,15 @@ mod tests {
         assert_eq!(
             (read.kind.as_deref(), read.path.as_deref()),
             (Some("read"), Some("/x/a"))
+        );
+        let change = told(
+            "Edit",
+            json!({"file_path": "/a", "old_string": "x", "new_string": "y"}),
+        )
+        .unwrap();
+        assert_eq!(
+            (change.old.as_deref(), change.new.as_deref()),
+            (Some("x"), Some("y"))
         );
         assert_eq!(told("weather", json!({"city": "Oslo"})), None);
     }
