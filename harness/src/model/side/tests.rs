@@ -191,7 +191,7 @@ fn an_agent_without_tools_gets_its_script_even_if_its_prompt_speaks_of_titles_fu
 
 #[test]
 fn a_sub_agent_is_told_by_its_model_system_text_and_tools_where_words_do_not_tell() {
-    let seen = after(&["Look."], &[with_tools("I shall look.")]);
+    let seen = after(&["Look around."], &[with_tools("I shall see.")]);
     let sub = Asked {
         system: "You are a search agent.".into(),
         tools: vec![Tool {
@@ -203,12 +203,12 @@ fn a_sub_agent_is_told_by_its_model_system_text_and_tools_where_words_do_not_tel
     assert_eq!(reason(&sub, &seen), Some("other system prompt"));
     let one_change = Asked {
         system: "It is Monday.".into(),
-        ..with_tools("I shall look again.")
+        ..with_tools("I shall see again.")
     };
     assert_eq!(reason(&one_change, &seen), None);
     let small = Asked {
         max_tokens: Some(1),
-        ..with_tools("Look.")
+        ..with_tools("Look around.")
     };
     assert_eq!(reason(&small, &seen), Some("warm-up"));
 }
