@@ -246,13 +246,17 @@ fn other_texts(script: &mut Script) {
 
 fn nothing_in_common(script: &mut Script) {
     let session = script.session(0);
-    let side = if script.other { "right" } else { "left" };
+    let (side, stop) = if script.other {
+        ("right", "max_tokens")
+    } else {
+        ("left", "end_turn")
+    };
     let mut number = 0;
     while script.events < script.limit {
         number += 1;
         let prompt = script.prompt(&session, &format!("{side} {number}"));
         script.chunk(&session, &format!("{side} {number}"));
-        script.answer(prompt, &format!(r#"{{"stopReason":"_{side}{number}"}}"#));
+        script.answer(prompt, &format!(r#"{{"stopReason":"{stop}"}}"#));
     }
 }
 

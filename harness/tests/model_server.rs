@@ -611,9 +611,9 @@ async fn what_is_not_a_request_gets_an_error_and_leaves_the_script_alone() {
         assert_eq!(reply.json().await["error"]["type"], "invalid_request_error");
     }
     for (method, path) in [
-        (Method::GET, "/"),
+        (Method::GET, "/v1"),
         (Method::GET, CHAT),
-        (Method::POST, "/v1/responses"),
+        (Method::POST, "/v1/embeddings"),
         (Method::POST, "/v1/models"),
     ] {
         let reply = model.request(method, path, "{}").await.unwrap();

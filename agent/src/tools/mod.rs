@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::settings;
 
 pub(crate) use process::Processes;
-pub(crate) use table::{ASKING, BASIC, Class, READ_SKILL, Tool};
+pub(crate) use table::{ASKING, BASIC, Class, EVERY, READ_SKILL, Tool};
 
 use table::PATH;
 
@@ -103,6 +103,11 @@ impl Invocation {
             None if name.trim().is_empty() => "unnamed tool".to_owned(),
             None => name.to_owned(),
         };
+        if name == "update_plan"
+            && let Some(steps) = subject
+        {
+            title = format!("{name}: {} step(s)", steps.lines().count());
+        }
         if name == "write_file"
             && let Some(content) = argument("content")
         {

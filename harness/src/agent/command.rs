@@ -69,6 +69,23 @@ impl Command {
         }
     }
 
+    /// The command as it is meant in a folder: a program that is given by a path, and arguments that name files there.
+    #[must_use]
+    pub fn from_folder(self, folder: &Path) -> Self {
+        let mut words = self.words.into_iter();
+        let program = words.next().map(|word| {
+            let by_path = word.as_encoded_bytes().contains(&b'/');
+            match by_path {
+                true => folder.join(&word).into_os_string(),
+                false => word,
+            }
+        });
+        let arguments = words.map(|word| from(folder, &word));
+        Self {
+            words: program.into_iter().chain(arguments).collect(),
+        }
+    }
+
     /// The words as they were given: `bob` stays `bob`.
     pub fn words(&self) -> &[OsString] {
         &self.words
@@ -77,6 +94,14 @@ impl Command {
     /// Whether it names the reference agent built into the harness.
     pub fn is_built_in(&self) -> bool {
         self.words.first().is_some_and(|word| word == BUILT_IN)
+    }
+
+    /// The program that would be started, with `path` in the form of the variable PATH.
+    ///
+    /// # Errors
+    /// There is no such program, or it cannot be run.
+    pub fn program(&self, path: &OsStr) -> Result<PathBuf, StartError> {
+        Ok(self.resolve(path)?.program)
     }
 
     /// Finds the program: the harness itself for `bob`, a path as it stands (from the folder in which the harness was
@@ -106,7 +131,7 @@ impl Command {
         Ok(Resolved {
             program,
             name: word.clone(),
-            arguments: rest.iter().map(|word| from_here(word)).collect(),
+            arguments: rest.iter().map(|word| from(Path::new(""), word)).collect(),
         })
     }
 }
@@ -119,20 +144,23 @@ impl fmt::Display for Command {
     }
 }
 
-/// An argument that names something in the folder in which the harness was started, as an absolute path: the agent is
-/// started in another folder, and `node dist/agent.js` or `uv run --project .` mean what is here.
+/// An argument that names something in a folder (the empty path: the one in which the harness was started), as an
+/// absolute path: the agent is started in another folder, and `node dist/agent.js` or `uv run --project .` mean what is
+/// there.
 ///
 /// Only what looks like a path counts: it begins with a dot, or is a file whose name has a slash or a dot in it.
-fn from_here(word: &OsStr) -> OsString {
+fn from(folder: &Path, word: &OsStr) -> OsString {
     let bytes = word.as_encoded_bytes();
     let path = Path::new(word);
     let dotted =
         bytes == b"." || bytes.starts_with(b"./") || bytes == b".." || bytes.starts_with(b"../");
     let looks_so = dotted
         || (!bytes.starts_with(b"-") && bytes.iter().any(|byte| matches!(byte, b'/' | b'.')));
-    let is_here = looks_so && path.is_relative() && (path.is_file() || (dotted && path.exists()));
-    match std::path::absolute(path) {
-        Ok(absolute) if is_here => absolute.into_os_string(),
+    let there = folder.join(path);
+    let is_there =
+        looks_so && path.is_relative() && (there.is_file() || (dotted && there.exists()));
+    match std::path::absolute(&there) {
+        Ok(absolute) if is_there => absolute.into_os_string(),
         _ => word.to_owned(),
     }
 }
@@ -214,9 +242,9 @@ mod tests {
         // Tests run in the folder of the package.
         let here = env::current_dir().unwrap();
         let manifest = here.join("Cargo.toml").into_os_string();
-        assert_eq!(from_here(OsStr::new("Cargo.toml")), manifest);
-        assert_eq!(from_here(OsStr::new("./src")), here.join("src"));
-        assert_eq!(from_here(OsStr::new(".")), here);
+        assert_eq!(from(Path::new(""), OsStr::new("Cargo.toml")), manifest);
+        assert_eq!(from(Path::new(""), OsStr::new("./src")), here.join("src"));
+        assert_eq!(from(Path::new(""), OsStr::new(".")), here);
         for word in [
             "src",
             "acp",
@@ -227,7 +255,11 @@ mod tests {
             "/etc/passwd",
             "",
         ] {
-            assert_eq!(from_here(OsStr::new(word)), OsStr::new(word), "{word}");
+            assert_eq!(
+                from(Path::new(""), OsStr::new(word)),
+                OsStr::new(word),
+                "{word}"
+            );
         }
     }
 

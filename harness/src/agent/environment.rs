@@ -129,6 +129,33 @@ impl Environment {
         variables
     }
 
+    /// The user's variables of models that the agent gets, by name, with the flag that hands each over: keys of real models,
+    /// and what leads to them.
+    pub fn handed_over(&self, user: &Variables) -> BTreeMap<String, &'static str> {
+        let all = user
+            .keys()
+            .filter(|_| self.all && self.model.is_none())
+            .map(|name| (name.to_string_lossy().into_owned(), "--env-all"));
+        let named = self.named.iter().filter_map(|named| match named {
+            Named::Set(name, _) => Some((name.clone(), "--env")),
+            Named::Pass(name) => user
+                .contains_key(OsStr::new(name))
+                .then(|| (name.clone(), "--env")),
+        });
+        all.chain(named)
+            .filter(|(name, _)| is_model_variable(name))
+            .collect()
+    }
+
+    /// The names of the user's variables of models that the agent does not get.
+    pub fn kept_back(&self, user: &Variables) -> Vec<String> {
+        let handed = self.handed_over(user);
+        user.keys()
+            .map(|name| name.to_string_lossy().into_owned())
+            .filter(|name| is_model_variable(name) && !handed.contains_key(name))
+            .collect()
+    }
+
     /// The user's variables that pass.
     fn passed(&self, user: &Variables) -> Variables {
         let mut passed: Variables = user
@@ -378,6 +405,38 @@ mod tests {
         assert_eq!(built["GEMINI_API_KEY"], "real");
         assert_eq!(built["OPENAI_API_KEY"], "own");
         assert!(!built.contains_key("NOT_SET"));
+    }
+
+    #[test]
+    fn what_is_handed_over_is_told_with_its_flag() {
+        let scripted = Environment {
+            all: true,
+            model: scripted(),
+            named: [
+                "GEMINI_API_KEY",
+                "NOT_SET_API_KEY",
+                "TERM",
+                "OPENAI_API_KEY=own",
+            ]
+            .map(|text| text.parse().unwrap())
+            .into(),
+            ..Environment::default()
+        };
+        let told: Vec<_> = scripted.handed_over(&user()).into_iter().collect();
+        let expected = [("GEMINI_API_KEY", "--env"), ("OPENAI_API_KEY", "--env")];
+        assert_eq!(told, expected.map(|(name, by)| (name.to_owned(), by)));
+        let all = Environment {
+            all: true,
+            ..Environment::default()
+        };
+        let told = all.handed_over(&user());
+        assert_eq!(told.get("OPENAI_API_KEY"), Some(&"--env-all"));
+        assert!(!told.contains_key("TERM"));
+        assert!(Environment::default().handed_over(&user()).is_empty());
+        let kept = scripted.kept_back(&user());
+        assert!(kept.contains(&"AWS_SECRET_ACCESS_KEY".to_owned()));
+        assert!(!kept.contains(&"GEMINI_API_KEY".to_owned()));
+        assert!(!kept.contains(&"TERM".to_owned()));
     }
 
     #[test]

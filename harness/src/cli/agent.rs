@@ -100,6 +100,15 @@ pub(in crate::cli) enum HomeChoice {
     Keep,
 }
 
+/// Which model the agent talks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum ModelChoice {
+    /// The scripted model of each scenario.
+    Scripted,
+    /// None of the harness's.
+    None,
+}
+
 /// An agent that can be started, and the folder for its traces.
 pub(super) struct Prepared {
     pub(super) profile: Profile,
@@ -180,6 +189,7 @@ impl Prepared {
             },
             named: surroundings.env.clone(),
             scripted_model,
+            upstreams: None,
             timeout: Duration::from_secs_f64(limits.timeout),
             startup_timeout: Duration::from_secs_f64(limits.startup_timeout),
             slow,
@@ -203,26 +213,52 @@ fn agent(arguments: &AgentArguments, name: &str) -> Result<(Profile, Command), S
         (None, true) => None,
     };
     let given = given.transpose().map_err(|error| error.to_string())?;
+    let profiles = tables::profiles().map_err(|error| error.to_string())?;
+    let own = tables::settings(&profiles).map_err(|error| error.to_string())?;
+    let told = arguments
+        .profile
+        .as_ref()
+        .map(|name| tables::profile(name, profiles.clone()))
+        .transpose()
+        .map_err(|error| error.to_string())?;
+    // The agent of `harness.toml` is meant where the command line names none.
+    let (given, by_own) = match (given, &told) {
+        (None, None) => (own.as_ref().and_then(|own| own.agent.clone()), true),
+        (given, _) => (given, false),
+    };
     let words: Vec<String> = given
         .iter()
         .flat_map(|command| command.words())
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    let profiles = tables::profiles().map_err(|error| error.to_string())?;
-    let mut profile = match (&arguments.profile, &given) {
-        (Some(name), _) => tables::profile(name, profiles).map_err(|error| error.to_string())?,
-        (None, Some(_)) => profiles.find(&words),
-        (None, None) => {
+    let own_profile = own.as_ref().and_then(|own| own.profile.clone());
+    // A name alone means the command of its profile.
+    let mut by_name = false;
+    let mut profile = match (told, own_profile, &given) {
+        (Some(told), ..) => told,
+        (None, Some(profile), None) => profile,
+        (None, own_profile, Some(_)) => {
+            let found = profiles.find(&words);
+            match own_profile {
+                Some(profile) if by_own || found.name == Profile::default().name => profile,
+                _ => {
+                    by_name = found.command != words;
+                    found
+                }
+            }
+        }
+        (None, None, None) => {
             return Err(format!(
                 "no agent is given: write `harness {name} --agent \"my-agent --acp\"`, or `harness {name} -- my-agent --acp`; \
                  `--agent bob` is the reference agent that is built in"
             ));
         }
     };
-    tables::own_file(&mut profile).map_err(|error| error.to_string())?;
-    let by_profile = arguments.profile.is_none() && profile.command != words;
+    if let Some(own) = &own {
+        own.lay_over(&mut profile);
+    }
     let command = match given {
-        Some(command) if !by_profile => command,
+        Some(command) if !by_name => command,
         _ => {
             Command::of_words(profile.command.iter().cloned()).map_err(|error| error.to_string())?
         }

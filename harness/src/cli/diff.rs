@@ -259,6 +259,7 @@ fn judged(path: &Path) -> Result<Run, String> {
     };
     Ok(Run {
         agent,
+        surroundings: None,
         assessment,
         blocked: None,
         scenarios: vec![recording.as_scenario()],

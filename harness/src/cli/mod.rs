@@ -3,11 +3,13 @@
 mod agent;
 mod check;
 mod diff;
+mod doctor;
 mod exit;
 mod explain;
 mod import;
 mod keep;
 mod list;
+mod model;
 mod output;
 mod play;
 mod record;
@@ -50,8 +52,12 @@ enum Command {
     Redact(redact::RedactArguments),
     /// Play the agent of a recording to a client on stdin and stdout
     Play(play::PlayArguments),
+    /// Serve a scripted model alone, for an agent that is started by hand
+    Model(model::ModelArguments),
     /// Make a trace of a recording of another tool
     Import(import::ImportArguments),
+    /// Say what an agent lacks, what would be started, and how its start goes
+    Doctor(Box<doctor::DoctorArguments>),
     /// Show what is judged and with what: requirements, scenarios, profiles
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
@@ -91,7 +97,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
         Command::Play(arguments) => play::main(&arguments).into(),
+        Command::Model(arguments) => model::main(&arguments).into(),
         Command::Import(arguments) => import::main(&arguments).into(),
+        Command::Doctor(arguments) => doctor::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
         Command::Bob { arguments } => {

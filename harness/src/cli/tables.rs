@@ -4,13 +4,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::profile::{self, Profile, ProfileError, Profiles};
+use crate::profile::{Profile, ProfileError, Profiles, Settings};
 use crate::scenario::file::{Selection, SelectionError, Set, SetError};
-use crate::source::{Problem, Source, nearest};
+use crate::source::nearest;
 use crate::spec::Catalogue;
-
-/// The file in which an agent's own repository steers the harness.
-const OWN_FILE: &str = "harness.toml";
 
 /// Why something that the user named cannot be used.
 #[derive(Debug, Error)]
@@ -21,9 +18,6 @@ pub(super) enum TableError {
     /// A profile's file.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// The agent's own file.
-    #[error("{0}")]
-    Own(Box<Problem>),
     /// A pattern of `--only` or `--skip`.
     #[error(transparent)]
     Selection(#[from] SelectionError),
@@ -92,16 +86,22 @@ pub(super) fn profile(name: &str, mut profiles: Profiles) -> Result<Profile, Tab
     })
 }
 
-/// Lays the `harness.toml` of the folder in which the harness was started over the profile, if there is one.
-pub(super) fn own_file(profile: &mut Profile) -> Result<(), TableError> {
-    let path = Path::new(OWN_FILE);
-    if !path.is_file() {
-        return Ok(());
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| ProfileError::Unreadable {
-        path: path.to_owned(),
-        error,
-    })?;
-    profile::steer(profile, &Source::new(OWN_FILE, text), &known_id)
-        .map_err(|problem| TableError::Own(Box::new(problem)))
+/// What the `harness.toml` of the folder in which the harness was started says, or that of the nearest folder above which
+/// has one.
+pub(super) fn settings(profiles: &Profiles) -> Result<Option<Settings>, TableError> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let Some(path) = Settings::find(&here) else {
+        return Ok(None);
+    };
+    // In this folder it is called by its name alone.
+    let path = path.strip_prefix(&here).unwrap_or(&path);
+    let find = |name: &str, folder: &Path| {
+        let from_folder = folder.join(name);
+        let name = match from_folder.is_file() {
+            true => from_folder.to_string_lossy().into_owned(),
+            false => name.to_owned(),
+        };
+        profile(&name, profiles.clone()).map_err(|error| error.to_string())
+    };
+    Ok(Some(Settings::open(path, &known_id, &find)?))
 }

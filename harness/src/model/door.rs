@@ -39,12 +39,12 @@ enum Leaf {
 }
 
 impl Door {
-    /// Opens a port of the system's choice. Must be called within a runtime.
+    /// Opens a port; 0 for one of the system's choice. Must be called within a runtime.
     ///
     /// # Errors
     /// What the system says.
-    pub(crate) fn open() -> io::Result<Self> {
-        let listener = bound(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?.listen(BACKLOG)?;
+    pub(crate) fn open(port: u16) -> io::Result<Self> {
+        let listener = bound(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?.listen(BACKLOG)?;
         Ok(Self {
             address: listener.local_addr()?,
             runtime: Handle::try_current().map_err(io::Error::other)?,

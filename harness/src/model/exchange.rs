@@ -10,12 +10,12 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Frame, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 
 use super::asked::Asked;
-use super::cassette::NOT_RECORDED;
-use super::interface::{self, ErrorReply, Interface, JSON, MODEL, Opened, Purpose, Trouble};
+use super::interface::{Headers, Interface, JSON, Opened};
+use super::job::{self, Job};
 use super::reply::{Piece, Plan};
 use super::server::Shared;
 use super::side;
@@ -24,8 +24,6 @@ use crate::trace::{Body, Exchange as Event, ExchangeEnd, ExchangePart, Observed,
 
 /// The longest request that is read, in bytes.
 const LONGEST: usize = 64 * 1024 * 1024;
-/// Headers that a reply has beside its type.
-type Headers = &'static [(&'static str, &'static str)];
 /// No connection outlives its reply.
 const CLOSE: Headers = &[("connection", "close")];
 /// A reply that is to be cut does not announce the close: several clients then take any end for the right one.
@@ -55,7 +53,7 @@ pub(crate) async fn answer(
         Err(error) => return Err(io::Error::other(error)),
     };
     let body = body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let (job, side) = job(&shared, &head.method, &path, body.as_deref())?;
+    let (job, side) = job::job(&shared, &head, &path, body.as_deref())?;
     let (head, answered) = oneshot::channel();
     let exchange = Exchange {
         number: shared.number(),
@@ -65,12 +63,12 @@ pub(crate) async fn answer(
         body: None,
     };
     let request = ExchangePart::Request {
-        path,
+        path: path.clone(),
         body: body.unwrap_or_default(),
         side: side.map(str::to_owned),
     };
     // A task of its own, so that it can still tell that the agent hung up when this connection is gone.
-    tokio::spawn(exchange.run(request, job));
+    tokio::spawn(exchange.run(path, request, job));
     answered.await.map_err(io::Error::other)
 }
 
@@ -79,112 +77,6 @@ fn seconds() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |elapsed| elapsed.as_secs())
-}
-
-/// What an exchange has to do.
-enum Job {
-    /// Send one body, of JSON.
-    Send(&'static dyn Interface, StatusCode, String),
-    /// Reply to what was asked; `turn` where the reply is one of the script.
-    Reply {
-        interface: &'static dyn Interface,
-        asked: Box<Asked>,
-        turn: Turn,
-    },
-}
-
-impl Job {
-    /// Send an error.
-    fn fail(interface: &'static dyn Interface, trouble: Trouble, message: Option<&str>) -> Self {
-        let error = interface.error(trouble, message);
-        Self::Send(interface, error_status(&error), error.body)
-    }
-}
-
-fn error_status(error: &ErrorReply) -> StatusCode {
-    StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-}
-
-/// What a request is to be answered with, and what it was taken for where it is no turn of the script.
-fn job(
-    shared: &Shared,
-    method: &Method,
-    path: &str,
-    body: Option<&str>,
-) -> io::Result<(Job, Option<&'static str>)> {
-    let Some(served) = interface::served(method.as_str(), path) else {
-        let plain = path.split('?').next().unwrap_or_default();
-        let message = format!("{method} {plain} is not served here.");
-        shared.state.send_modify(|state| {
-            state
-                .unserved
-                .get_or_insert_with(|| format!("{method} {plain}"));
-        });
-        let job = Job::fail(interface::usual(), Trouble::Status(404), Some(&message));
-        return Ok((job, Some("not served")));
-    };
-    let interface = served.interface;
-    let Some(body) = body else {
-        let job = Job::fail(interface, Trouble::Status(413), None);
-        return Ok((job, Some("too large")));
-    };
-    let fine = |body: String| Job::Send(interface, StatusCode::OK, body);
-    match served.purpose {
-        Purpose::Models => {
-            let last = shared.memory().model.clone();
-            let mut names: Vec<&str> = last.as_deref().into_iter().chain([MODEL]).collect();
-            names.dedup();
-            return Ok((fine(interface.models(&names)), Some("models")));
-        }
-        Purpose::Model(name) => return Ok((fine(interface.model(name)), Some("models"))),
-        Purpose::Reply | Purpose::Count => {}
-    }
-    let asked = match interface.asked(path, body) {
-        Ok(asked) => Box::new(asked),
-        Err(message) => {
-            let job = Job::fail(interface, Trouble::Status(400), Some(&message));
-            return Ok((job, Some("not understood")));
-        }
-    };
-    if served.purpose == Purpose::Count {
-        let count = interface.count(tokens(body)).unwrap_or_default();
-        shared.state.send_modify(|state| state.side_requests += 1);
-        return Ok((fine(count), Some("token count")));
-    }
-    let mut memory = shared.memory();
-    memory.model = Some(asked.model.clone());
-    let turn = memory.take(&asked);
-    let aside = match &turn {
-        Turn::Side(reason) | Turn::Aside(reason, _) => Some(*reason),
-        Turn::Miss(_) => Some(NOT_RECORDED),
-        Turn::Reply(..) | Turn::Beyond | Turn::Refuse => None,
-    };
-    shared.state.send_modify(|state| {
-        state.told = memory.told().to_vec();
-        if aside.is_some() {
-            state.side_requests += 1;
-        } else {
-            state.requests += 1;
-            state.beyond += u64::from(turn == Turn::Beyond);
-            state.by_arrival = memory.turns.by_arrival();
-            state.remember(body);
-        }
-    });
-    shared.follow(&memory)?;
-    if turn == Turn::Refuse {
-        return Err(io::ErrorKind::ConnectionRefused.into());
-    }
-    let job = Job::Reply {
-        interface,
-        asked,
-        turn,
-    };
-    Ok((job, aside))
-}
-
-/// About how many tokens a request has.
-fn tokens(body: &str) -> u64 {
-    u64::try_from(body.len() / 4).unwrap_or(u64::MAX).max(1)
 }
 
 /// The agent hung up.
@@ -200,12 +92,18 @@ struct Exchange {
 }
 
 impl Exchange {
-    async fn run(mut self, request: ExchangePart, job: Job) {
+    async fn run(mut self, path: String, request: ExchangePart, job: Job) {
         self.report(request).await;
         let (sent, turn) = match job {
-            Job::Send(interface, status, body) => {
+            Job::Send {
+                interface,
+                status,
+                body,
+                headers,
+            } => {
                 self.id_header = interface.id_header();
-                (self.send_whole(status, body, CLOSE).await, None)
+                let sent = self.send_whole(status, body, &[CLOSE, headers]).await;
+                (sent, None)
             }
             Job::Reply {
                 interface,
@@ -217,6 +115,7 @@ impl Exchange {
                 let opened = Opened {
                     number: self.number,
                     seconds: seconds(),
+                    path: &path,
                     asked: &asked,
                 };
                 let sent = self.reply(interface, &opened, &turn, &plan).await;
@@ -280,20 +179,19 @@ impl Exchange {
         if let Some((trouble, message)) = &plan.error {
             let error = interface.error(*trouble, message.as_deref());
             let again = matches!(error.status, 408 | 409 | 429 | 500..);
-            let headers = if again { RETRY } else { CLOSE };
-            return self
-                .send_whole(error_status(&error), error.body, headers)
-                .await;
+            let headers = [if again { RETRY } else { CLOSE }, error.headers];
+            let status = job::status(&error);
+            return self.send_whole(status, error.body, &headers).await;
         }
         let stream = opened.asked.stream;
         let mut writer = interface.writer(opened);
-        let headers = if plan.cut { BREAKS } else { CLOSE };
+        let headers = [if plan.cut { BREAKS } else { CLOSE }];
         if stream {
-            self.begin(StatusCode::OK, writer.stream_type(), headers)
+            self.begin(StatusCode::OK, writer.stream_type(), &headers)
                 .await?;
             self.send_all(writer.opening(plan)).await?;
         } else {
-            self.begin(StatusCode::OK, JSON, headers).await?;
+            self.begin(StatusCode::OK, JSON, &headers).await?;
         }
         for piece in &plan.pieces {
             if *piece == Piece::Hold {
@@ -372,7 +270,7 @@ impl Exchange {
         &mut self,
         status: StatusCode,
         content_type: &'static str,
-        headers: Headers,
+        headers: &[Headers],
     ) -> Result<(), HungUp> {
         let Some(head) = self.head.take() else {
             return Ok(());
@@ -385,7 +283,7 @@ impl Exchange {
         *response.status_mut() = status;
         let all = response.headers_mut();
         all.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        for (name, value) in headers {
+        for (name, value) in headers.iter().copied().flatten() {
             all.insert(*name, HeaderValue::from_static(value));
         }
         if let Some(name) = self.id_header
@@ -420,7 +318,7 @@ impl Exchange {
         &mut self,
         status: StatusCode,
         body: String,
-        headers: Headers,
+        headers: &[Headers],
     ) -> Result<ExchangeEnd, HungUp> {
         self.begin(status, JSON, headers).await?;
         self.send(body).await?;

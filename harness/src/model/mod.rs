@@ -10,6 +10,7 @@ mod cassette;
 mod door;
 mod exchange;
 mod interface;
+mod job;
 mod proxy;
 mod reply;
 pub mod script;
@@ -20,6 +21,7 @@ mod state;
 mod tool_map;
 mod tools;
 mod turns;
+mod variables;
 
 pub(crate) use cassette::Cassette;
 pub(crate) use proxy::{ModelProxy, Witness};

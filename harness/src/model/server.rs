@@ -23,10 +23,12 @@ use super::script::Script;
 use super::state::ModelState;
 use super::tool_map::ToolMap;
 use super::turns::{Turn, Turns};
+use super::variables::environment;
+use crate::agent::ModelAccess;
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed, Outbox, Party};
 
-/// The key that agents get: it says what it is, and opens nothing.
-const KEY: &str = "sk-harness-no-real-key";
+/// A port of the system's choice.
+const ANY_PORT: u16 = 0;
 /// The pause after the system could not give a connection (too many open files).
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
@@ -73,7 +75,15 @@ impl ModelServer {
     /// # Errors
     /// No port could be opened on 127.0.0.1.
     pub fn start(script: Script, out: Outbox) -> io::Result<Self> {
-        Self::serving(Turns::new(script), None, out)
+        Self::start_at(ANY_PORT, script, out)
+    }
+
+    /// The same on a port that is given.
+    ///
+    /// # Errors
+    /// The port could not be opened on 127.0.0.1; [`io::ErrorKind::AddrInUse`] where somebody has it.
+    pub fn start_at(port: u16, script: Script, out: Outbox) -> io::Result<Self> {
+        Self::serving(port, Turns::new(script), None, out)
     }
 
     /// Starts to serve what the model of a recording replied: each request gets the reply that was recorded at its place.
@@ -82,18 +92,23 @@ impl ModelServer {
     /// No port could be opened on 127.0.0.1.
     pub(crate) fn replaying(cassette: Cassette, out: Outbox) -> io::Result<Self> {
         match cassette.in_order() {
-            Some(script) => Self::serving(Turns::new(script), None, out),
-            None => Self::serving(Turns::new(Script::new()), Some(cassette), out),
+            Some(script) => Self::serving(ANY_PORT, Turns::new(script), None, out),
+            None => Self::serving(ANY_PORT, Turns::new(Script::new()), Some(cassette), out),
         }
     }
 
-    fn serving(turns: Turns, cassette: Option<Cassette>, out: Outbox) -> io::Result<Self> {
+    fn serving(
+        port: u16,
+        turns: Turns,
+        cassette: Option<Cassette>,
+        out: Outbox,
+    ) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             out,
             state: watch::Sender::default(),
             stop: CancellationToken::new(),
             releases: Semaphore::new(0),
-            door: Door::open()?,
+            door: Door::open(port)?,
             exchanges: AtomicU64::new(0),
             memory: Mutex::new(Memory {
                 turns,
@@ -116,6 +131,14 @@ impl ModelServer {
     /// The variables by which an agent finds the model.
     pub fn environment(&self) -> BTreeMap<String, String> {
         environment(&self.base_url())
+    }
+
+    /// The model as an agent is to see it.
+    pub(crate) fn access(&self) -> ModelAccess {
+        ModelAccess {
+            address: self.base_url(),
+            variables: self.environment(),
+        }
     }
 
     /// What the model was asked and did, as it changes.
@@ -171,14 +194,6 @@ impl ModelServer {
         self.shared.door.remove();
         self.shared.stop.cancel();
     }
-}
-
-/// The variables by which an agent finds a model server at `address`, and the key that opens nothing.
-pub(crate) fn environment(address: &str) -> BTreeMap<String, String> {
-    BTreeMap::from([
-        ("OPENAI_BASE_URL".into(), format!("{address}/v1")),
-        ("OPENAI_API_KEY".into(), KEY.into()),
-    ])
 }
 
 impl Drop for ModelServer {

@@ -3,11 +3,16 @@
 mod known;
 mod read;
 mod registry;
+mod settings;
+mod steering;
 mod tools;
+mod versions;
 
 pub use known::Known;
-pub use read::{ProfileError, read, steer};
+pub use read::{ProfileError, read};
 pub use registry::Profiles;
+pub use settings::{SETTINGS_FILE, Settings};
+pub use versions::Versions;
 
 use crate::model::ToolMap;
 
@@ -37,12 +42,16 @@ pub struct Profile {
     pub memory_mb: Option<u64>,
     /// The versions with which the profile was tried, for people to read.
     pub versions: Option<String>,
+    /// The versions of Node.js that it needs, where it runs on that.
+    pub node: Option<Versions>,
     /// Failures that are known.
     pub known: Vec<Known>,
     /// What its operator allows the harness to do.
     pub allow: Vec<Consent>,
     /// The id of the method to authenticate with.
     pub auth: Option<String>,
+    /// The id of the mode to put each session into before its first prompt, so that permissions are asked for.
+    pub set_mode: Option<String>,
     /// Slash commands that may be tried without harm, without the slash.
     pub commands: Vec<String>,
     /// Which of its tools serve the kinds of calls that a scenario makes.
@@ -63,9 +72,11 @@ impl Default for Profile {
             slow: 1.0,
             memory_mb: None,
             versions: None,
+            node: None,
             known: Vec::new(),
             allow: Vec::new(),
             auth: None,
+            set_mode: None,
             commands: Vec::new(),
             tools: ToolMap::default(),
         }

@@ -1,14 +1,15 @@
-//! Reading profiles, and the known failures of an agent's own `harness.toml`.
+//! Reading profiles.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::{Consent, Known, Profile, ProfileFile, tools};
-use crate::source::{Field, Problem, Source, Table, Value, parse};
+use super::steering::Steering;
+use super::{Profile, ProfileFile, Versions};
+use crate::source::{Field, Problem, Source, Table, parse};
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 17] = [
     "name",
     "about",
     "install",
@@ -19,15 +20,14 @@ const KEYS: [&str; 15] = [
     "slow",
     "memory_mb",
     "versions",
+    "node",
     "known",
     "allow",
     "auth",
+    "set_mode",
     "commands",
     "tools",
 ];
-
-/// The steering keys that an agent's repository may set in its `harness.toml`.
-const STEERING: [&str; 5] = ["known", "allow", "auth", "commands", "tools"];
 
 /// Why a profile was not read.
 #[derive(Debug, Error)]
@@ -84,67 +84,20 @@ pub fn read(source: &Source, known_id: &dyn Fn(&str) -> bool) -> Result<Profile,
         versions: table
             .maybe("versions", |field| field.filled())?
             .map(str::to_owned),
+        node: table.maybe("node", range)?,
         ..Profile::default()
     };
-    steering(&mut profile, &table, known_id)?;
+    Steering::read(&table, known_id)?.lay_over(&mut profile);
     Ok(profile)
 }
 
-/// Lays what an agent's own `harness.toml` says over its profile: known failures are added, the other keys take the place
-/// of the profile's.
-///
-/// # Errors
-/// The first thing that is wrong in it, at its place.
-pub fn steer(
-    profile: &mut Profile,
-    source: &Source,
-    known_id: &dyn Fn(&str) -> bool,
-) -> Result<(), Problem> {
-    let document = parse(source)?;
-    let table = Field {
-        source,
-        name: "harness",
-        node: &document,
-    }
-    .table(&STEERING)?;
-    steering(profile, &table, known_id)
-}
-
-fn steering(
-    profile: &mut Profile,
-    table: &Table<'_>,
-    known_id: &dyn Fn(&str) -> bool,
-) -> Result<(), Problem> {
-    if let Some(field) = table.get("known") {
-        for entry in field.list()? {
-            profile.known.push(known(&entry, known_id)?);
-        }
-    }
-    if let Some(field) = table.get("allow") {
-        profile.allow = field
-            .list()?
-            .map(|item| item.word(&Consent::WORDS))
-            .collect::<Result<_, _>>()?;
-    }
-    if let Some(field) = table.get("auth") {
-        profile.auth = Some(field.filled()?.to_owned());
-    }
-    if let Some(field) = table.get("commands") {
-        profile.commands = field.strings()?;
-    }
-    if let Some(field) = table.get("tools") {
-        profile.tools = tools::read(&field)?;
-    }
-    Ok(())
-}
-
-fn strings(table: &Table<'_>, name: &str) -> Result<Vec<String>, Problem> {
+pub(super) fn strings(table: &Table<'_>, name: &str) -> Result<Vec<String>, Problem> {
     Ok(table
         .maybe(name, |field| field.strings())?
         .unwrap_or_default())
 }
 
-fn env(field: Field<'_>) -> Result<Vec<(String, String)>, Problem> {
+pub(super) fn env(field: Field<'_>) -> Result<Vec<(String, String)>, Problem> {
     field
         .free_table()?
         .fields()
@@ -157,6 +110,16 @@ fn env(field: Field<'_>) -> Result<Vec<(String, String)>, Problem> {
             Ok((variable.name.to_owned(), variable.string()?.to_owned()))
         })
         .collect()
+}
+
+/// Versions of a program that is needed, such as `>=20`.
+fn range(field: Field<'_>) -> Result<Versions, Problem> {
+    let text = field.filled()?;
+    Versions::read(text).ok_or_else(|| {
+        field
+            .problem(format!("`{text}` names no versions"))
+            .help("expected something like `>=20`, `^20.19 || >=22.12`")
+    })
 }
 
 fn file(field: Field<'_>) -> Result<ProfileFile, Problem> {
@@ -175,47 +138,6 @@ fn file(field: Field<'_>) -> Result<ProfileFile, Problem> {
         path: text.to_owned(),
         text: table.need("text")?.string()?.to_owned(),
     })
-}
-
-fn known(field: &Field<'_>, known_id: &dyn Fn(&str) -> bool) -> Result<Known, Problem> {
-    let table = field.table(&["id", "scenario", "versions", "reason", "link", "until"])?;
-    let id = table.need("id")?;
-    if !known_id(id.string()?) {
-        return Err(id
-            .problem(format!("there is no requirement `{}`", id.string()?))
-            .help("`harness list requirements` shows all of them"));
-    }
-    let text = |name: &str| {
-        Ok::<_, Problem>(
-            table
-                .maybe(name, |field| field.filled())?
-                .map(str::to_owned),
-        )
-    };
-    Ok(Known {
-        file: field.source.name.clone(),
-        position: table.position(),
-        id: id.string()?.to_owned(),
-        scenario: text("scenario")?,
-        versions: strings(&table, "versions")?,
-        reason: table.need("reason")?.filled()?.to_owned(),
-        link: text("link")?,
-        until: table.maybe("until", |field| day(&field))?,
-    })
-}
-
-/// A day, as a TOML date or as a string.
-fn day(field: &Field<'_>) -> Result<String, Problem> {
-    let text = match &field.node.value {
-        Value::Date(text) | Value::String(text) => text,
-        _ => return Err(field.problem("`until` must be a day such as 2027-01-31")),
-    };
-    match text.parse::<jiff::civil::Date>() {
-        Ok(day) => Ok(day.to_string()),
-        Err(_) => Err(field
-            .problem(format!("`{text}` is no day"))
-            .help("expected a day such as 2027-01-31")),
-    }
 }
 
 #[cfg(test)]
@@ -262,34 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn the_settings_of_an_agents_repository_go_over_its_profile() {
-        let mut profile = read_text(&format!(
-            "{HEAD}commands = [\"a\"]\n[[known]]\nid = \"MCP-01\"\nreason = \"one\""
-        ))
-        .unwrap();
-        let own = Source::new(
-            "harness.toml",
-            "commands = [\"b\"]\n[[known]]\nid = \"MCP-01\"\nreason = \"two\"\nuntil = 2027-01-31",
-        );
-        steer(&mut profile, &own, &|_| true).unwrap();
-        assert_eq!(profile.commands, ["b"]);
-        let reasons: Vec<_> = profile
-            .known
-            .iter()
-            .map(|known| (known.reason.as_str(), known.until.as_deref()))
-            .collect();
-        assert_eq!(reasons, [("one", None), ("two", Some("2027-01-31"))]);
-    }
-
-    #[test]
-    fn settings_of_a_profile_are_refused_in_an_agents_repository() {
-        let own = Source::new("harness.toml", "command = [\"x\"]");
-        let said = steer(&mut Profile::default(), &own, &|_| true)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            said.contains("unknown key `command`") && said.contains("did you mean `commands`?"),
-            "{said}"
-        );
+    fn versions_of_node_that_are_none_are_refused() {
+        assert!(refused("node = \"new\"").contains("`new` names no versions"));
+        let profile = read_text(&format!("{HEAD}node = \">=20\"")).unwrap();
+        assert!(profile.node.unwrap().hold("v22.1.0"));
     }
 }

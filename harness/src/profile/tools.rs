@@ -43,15 +43,15 @@ fn tool_use(field: &Field<'_>) -> Result<ToolUse, Problem> {
 mod tests {
     use serde_json::json;
 
-    use super::super::Profile;
-    use super::super::read::steer;
+    use super::super::read;
     use super::*;
     use crate::source::Source;
 
+    const HEAD: &str = "name = \"x\"\nabout = \"an agent\"\ncommand = [\"x\"]\n";
+
     fn read_text(text: &str) -> Result<ToolMap, String> {
-        let mut profile = Profile::default();
-        steer(&mut profile, &Source::new("harness.toml", text), &|_| true)
-            .map_err(|problem| problem.to_string())?;
+        let source = Source::new("profiles/x.toml", format!("{HEAD}{text}"));
+        let profile = read(&source, &|_| true).map_err(|problem| problem.to_string())?;
         Ok(profile.tools)
     }
 
@@ -91,10 +91,10 @@ mod tests {
         for (text, part) in [
             (
                 "[tools]\nexec = \"sh\"",
-                "harness.toml:2:1: unknown key `exec`",
+                "profiles/x.toml:5:1: unknown key `exec`",
             ),
             ("[tools]\nread = 5", "write the tool's name"),
-            ("[tools]\nread = \"\"", "harness.toml:2:8"),
+            ("[tools]\nread = \"\"", "profiles/x.toml:5:8"),
             ("[tools]\nread = { arguments = {} }", "`tool` is missing"),
             (
                 "[tools]\nread = { tool = \"x\", arguments = {}, text = \"\" }",

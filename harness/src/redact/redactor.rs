@@ -2,6 +2,7 @@
 
 mod replacing;
 mod stream;
+mod template;
 
 use std::collections::VecDeque;
 
@@ -14,6 +15,7 @@ use self::stream::{
     BEGINS_A_TURN, ENDS_A_TURN, HAS_ESCAPES, Stream, Turn, hash, may_be_in_pieces,
     owner_of_exchange, owner_of_session,
 };
+use self::template::Template;
 use super::escape::{Places, decoded};
 use super::find::{Finder, Mode};
 use super::joined::{Joined, Source, Tools};
@@ -72,6 +74,8 @@ pub struct Redactor {
     /// The turns that go on: the number of the request, as it is written, and the session.
     turns: VecDeque<(Box<str>, u64)>,
     leaves: Vec<Leaf>,
+    /// What the last message with a piece of text in it looks like, if nothing in it was suspicious.
+    template: Option<Template>,
     /// The private keys that go on from event to event.
     keys: [Key; 3],
 }
@@ -111,6 +115,7 @@ impl Redactor {
             texts: Vec::new(),
             turns: VecDeque::new(),
             leaves: Vec::new(),
+            template: None,
             keys: [Key::default(); 3],
         })
     }
@@ -298,8 +303,24 @@ impl Redactor {
         let Body::Message { text, .. } = &event.body else {
             return self.give(event, Vec::new(), out);
         };
-        let suspect = self.suspects(text.as_bytes());
         let is_agent = event.from == Party::Agent;
+        if is_agent && let Some(template) = self.template.take() {
+            let (key, owner) = (template.key, template.owner);
+            let piece = template
+                .piece(text)
+                .filter(|_| !self.suspects(template.open(text)));
+            self.template = Some(template);
+            if let Some(raw) = piece {
+                let source = Source {
+                    event: self.slots.push(event, Vec::new()),
+                    raw,
+                    is_escaped: true,
+                };
+                self.piece(key, owner, source, false, false);
+                return self.drain(out);
+            }
+        }
+        let suspect = self.suspects(text.as_bytes());
         let in_pieces = is_agent && may_be_in_pieces(text.as_bytes());
         self.turn(event.from, text.as_bytes());
         if !suspect && !in_pieces {
@@ -347,6 +368,9 @@ impl Redactor {
             });
         }
         self.leaves = found;
+        if let ([(key, raw)], false, true) = (&pieces[..], suspect, stream.chunk.is_some()) {
+            self.template = Template::of(text, raw, *key, stream.owner);
+        }
         let number = self.slots.push(event, edits);
         for (key, raw) in pieces {
             let source = Source {

@@ -391,7 +391,8 @@ fn is_flowing(name: &[u8]) -> bool {
     )
 }
 
-fn end_of_string(json: &[u8], from: usize) -> usize {
+/// Where the string ends whose inside begins at `from`: the place of its closing quote.
+pub(super) fn end_of_string(json: &[u8], from: usize) -> usize {
     let mut at = from;
     loop {
         let rest = json.get(at..).unwrap_or_default();

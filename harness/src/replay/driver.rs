@@ -130,10 +130,12 @@ pub(crate) async fn replay(
             let model = ModelServer::replaying(cassette, inbox.clone())
                 .map_err(|error| broken("no port for the recorded model", &error))?;
             model.set_folder(folder.workspace());
+            model.set_tools(setup.profile.tools.clone());
             Some(model)
         }
     };
-    let launch = scenario::launch(setup, &folder, model.as_ref()).map_err(Trouble::Harness)?;
+    let launch = scenario::launch(setup, &folder, model.as_ref().map(ModelServer::access))
+        .map_err(Trouble::Harness)?;
     let mut header = scenario::header_of(setup);
     header.cwd = folder.workspace().to_str().map(str::to_owned);
     header.about = recording.header.about.clone();

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{AgentIdentity, Recording, Run};
+use super::{AgentIdentity, Recording, Run, Surroundings};
 use crate::diff::{Comparison, Difference};
 use crate::spec::{Catalogue, Level};
 use crate::verdict::{Assessment, Sighting, Standing, State};
@@ -18,6 +18,9 @@ struct Report<'a> {
     harness: &'static str,
     spec: Spec<'a>,
     agent: Agent<'a>,
+    /// What was around the agent; absent where nothing was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surroundings: Option<Around<'a>>,
     verdict: &'static str,
     /// What stood in the way of judging the agent; null in most reports.
     blocked: Option<&'a str>,
@@ -80,6 +83,25 @@ struct Agent<'a> {
 }
 
 #[derive(Serialize)]
+struct Around<'a> {
+    /// `fresh` or `keep`.
+    home: &'static str,
+    /// `scripted` or `none`.
+    model: &'static str,
+    /// Whether the user's own variables passed.
+    env_all: bool,
+    /// The user's variables of real models that the agent got.
+    handed_over: Vec<HandedOver<'a>>,
+}
+
+#[derive(Serialize)]
+struct HandedOver<'a> {
+    name: &'a str,
+    /// The flag.
+    by: &'static str,
+}
+
+#[derive(Serialize)]
 struct Missing {
     id: &'static str,
     status: &'static str,
@@ -102,9 +124,18 @@ struct Requirement<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "no_reasons")]
     why: &'a [String],
+    /// The first trace that shows the state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shown: Option<Shown<'a>>,
     findings: Vec<Finding<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<Finding<'a>>,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    scenario: Option<&'a str>,
+    trace: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -166,6 +197,7 @@ fn written(run: &Run, comparison: Option<&Comparison>) -> serde_json::Result<Str
             schema: catalogue.schema_revision(),
         },
         agent: agent(&run.agent),
+        surroundings: run.surroundings.as_ref().map(around),
         verdict: run.assessment.verdict.as_str(),
         blocked: run.blocked.as_ref().map(|blocked| blocked.why.as_str()),
         missing: run
@@ -238,6 +270,22 @@ fn agent(identity: &AgentIdentity) -> Agent<'_> {
     }
 }
 
+fn around(surroundings: &Surroundings) -> Around<'_> {
+    Around {
+        home: surroundings.home_word(),
+        model: match surroundings.scripted_model {
+            true => "scripted",
+            false => "none",
+        },
+        env_all: surroundings.all,
+        handed_over: surroundings
+            .handed_over
+            .iter()
+            .map(|(name, by)| HandedOver { name, by })
+            .collect(),
+    }
+}
+
 fn recorded(recording: &Recording) -> Recorded<'_> {
     let checked = &recording.checked;
     Recorded {
@@ -270,6 +318,10 @@ fn requirement(standing: &Standing) -> Requirement<'_> {
         known: standing.known.is_some(),
         reason: standing.known.as_deref(),
         why: &standing.why,
+        shown: standing.shown.as_ref().map(|evidence| Shown {
+            scenario: evidence.scenario.as_deref(),
+            trace: shown(evidence.trace.as_deref()),
+        }),
         findings: match standing.state {
             State::Fail => standing.findings.iter().map(finding).collect(),
             _ => Vec::new(),

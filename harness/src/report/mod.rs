@@ -7,6 +7,7 @@ mod json;
 mod paint;
 mod plain;
 mod run;
+mod surroundings;
 mod table;
 mod text;
 
@@ -15,5 +16,6 @@ pub use json::{to_json, to_json_with};
 pub use paint::Paint;
 pub use plain::plain;
 pub use run::{AgentIdentity, Fault, Recording, Run, Scenario};
+pub use surroundings::Surroundings;
 pub(crate) use table::{table, wrapped};
 pub use text::{Detail, text};

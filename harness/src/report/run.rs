@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::Surroundings;
 use crate::check::Checked;
 use crate::rules::Start;
 use crate::scenario::{Outcome, Status};
@@ -15,6 +16,8 @@ use crate::verdict::{Assessment, Blocked, Blocker};
 pub struct Run {
     /// Who was judged.
     pub agent: AgentIdentity,
+    /// What was around it; `None` where nothing was run.
+    pub surroundings: Option<Surroundings>,
     /// What the verdict is, and on what it rests.
     pub assessment: Assessment,
     /// What stood in the way of judging it, if anything did.

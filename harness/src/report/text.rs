@@ -87,6 +87,10 @@ pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
         } else {
             scenarios(&mut out, run);
         }
+        if let Some(surroundings) = &run.surroundings {
+            out.extend(wrapped(&plain(&surroundings.in_words()), WIDTH));
+            out.push(String::new());
+        }
         open(&mut out, run, detail, paint);
     }
     if let Some(blocked) = run.blocked.as_ref().filter(|_| !run.has_no_agent()) {

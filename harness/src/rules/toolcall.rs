@@ -1,13 +1,13 @@
 //! Tool calls: how they are announced, updated and shown.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::Value;
 
+use super::calls::unclear;
 use super::part;
 use super::path::is_absolute;
 use super::quote::quote;
 use super::{Call, CallStep, Consent, Moment, Origin, Out, Rule, Session, Status, Turn};
+use crate::hash::{HashMap, HashSet};
 
 /// So many beginnings of texts are kept.
 const KEPT_TEXTS: usize = 10_000;
@@ -51,7 +51,8 @@ struct Deeds {
 /// TOOLCALL-05 (prompt-turn.mdx#5-tool-invocation-and-status-reporting): a call that was allowed shows `in_progress`
 /// before its end. An `in_progress` inside the permission request counts. Calls without permission are noted.
 ///
-/// TOOLCALL-06 (the same section): when a turn ends by a stop reason of its own, no call is left `in_progress`. A turn
+/// TOOLCALL-06 (the same section): when a turn ends by a stop reason of its own, no call is left `in_progress`; one that
+/// ended without having been so holds too. A turn
 /// that the client cancelled or that failed is not judged, nor one behind which another prompt waits (its calls may
 /// go on there).
 ///
@@ -361,7 +362,13 @@ impl ToolCalls {
         if turn.cancelled.is_some() {
             return;
         }
-        for (id, call) in session.calls.of_turn().filter(|(_, call)| call.ran) {
+        // A call that has ended shows it too, where it was never said to be running.
+        let judged = |call: &Call| call.ran || call.status().is_final();
+        for (id, call) in session.calls.of_turn().filter(|(_, call)| judged(call)) {
+            if call.unclear {
+                out.inconclusive("TOOLCALL-06", unclear(id));
+                continue;
+            }
             out.check(
                 "TOOLCALL-06",
                 call.status() != Status::InProgress,
@@ -559,6 +566,9 @@ fn named(moment: &Moment<'_>, session: &Session, step: CallStep, id: &str, out: 
 
 fn shown_running(moment: &Moment<'_>, call: &Call, id: &str, out: &mut Out<'_>) {
     match call.consent {
+        Consent::Allowed(_) if !call.ran && call.was_unclear => {
+            out.inconclusive("TOOLCALL-05", unclear(id));
+        }
         Consent::Allowed(_) => out.check(
             "TOOLCALL-05",
             call.ran,

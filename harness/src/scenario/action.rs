@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::drive::{Done, Drive, Pending, Stop};
 use super::file::{Action, Params, Permission, Placeholder, RawInput, Split, Step};
 use super::params::{Known, laid_over, unknown};
-use crate::client::{Limits, PermissionChoice, PumpEnd, Sent};
+use crate::client::{PermissionChoice, Sent};
 use crate::wire::Id;
 
 impl Drive<'_> {
@@ -52,6 +52,7 @@ impl Drive<'_> {
                 }
                 if let (Action::Prompt(_), Some(session), None) = (action, &session, &step.probe) {
                     self.await_cancelled_turns(session).await;
+                    self.set_mode(session).await;
                 }
                 if matches!(action, Action::New { .. }) {
                     self.log_in().await;
@@ -306,30 +307,6 @@ impl Drive<'_> {
             }
         }
         event
-    }
-
-    /// Logs in before the first session by the profile's method, unless the scenario itself is about that.
-    async fn log_in(&mut self) {
-        let Some(method) = self.profile.auth.as_deref().filter(|_| !self.logged_in) else {
-            return;
-        };
-        self.logged_in = true;
-        let params = serde_json::json!({"methodId": method});
-        let sent = self
-            .connection
-            .request("authenticate", Some(&params), None, None)
-            .await;
-        let id = sent.id.clone();
-        let limits = Limits::while_progress(self.times.request);
-        let answered = self
-            .connection
-            .pump(limits, |connection| {
-                connection.progress_mut().take_answer(&id)
-            })
-            .await;
-        if let Err(PumpEnd::TimedOut(seconds)) = answered {
-            self.connection.give_up(&sent, seconds);
-        }
     }
 }
 

@@ -88,6 +88,8 @@ pub(super) struct Drive<'a> {
     pub(super) results: HashMap<String, Value>,
     pub(super) gone: bool,
     pub(super) logged_in: bool,
+    /// The modes of the sessions that had no prompt yet.
+    pub(super) modes: Vec<(String, Value)>,
     considered: bool,
 }
 
@@ -161,6 +163,7 @@ impl<'a> Drive<'a> {
                 .steps
                 .iter()
                 .any(|step| matches!(step.action, Action::Authenticate(_))),
+            modes: Vec::new(),
             considered: false,
         }
     }

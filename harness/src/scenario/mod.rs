@@ -9,9 +9,12 @@ pub mod file;
 mod outcome;
 mod params;
 mod runner;
+mod setup;
+mod steering;
 mod waiting;
 
 pub use answered::Answered;
 pub use outcome::{Outcome, Reached, Status};
-pub use runner::{Setup, run};
-pub(crate) use runner::{header_of, launch, open_trace};
+pub use runner::run;
+pub use setup::Setup;
+pub(crate) use setup::{header_of, launch, open_trace};

@@ -1,96 +1,30 @@
 //! Runs one scenario: one agent process, one fresh folder, one scripted model, one trace.
 
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::drive::{Drive, Judged, Stop, Times, Verdict};
+use super::drive::{Drive, Judged, Stop, Verdict};
 use super::expectation::missed;
 use super::file::{Placeholder, Scenario, StartFolder, fill_reply};
 use super::params::unknown;
-use super::{Answered, Outcome, Reached, Status, check};
-use crate::agent::{
-    AgentProcess, Command, Environment, Folders, Home, Launch, Marker, ModelAccess, Named,
-    Patience, Place, RunFolder, StartError, User, Variables,
-};
-use crate::client::{Answers, Connection, Finished, SessionFiles, TraceFile};
-use crate::model::ModelServer;
+use super::setup::{Setup, header_of, launch, open_trace};
+use super::{Outcome, Reached, Status, check};
+use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
+use crate::client::{Answers, Connection, Finished, SessionFiles};
 use crate::model::script::Script;
-use crate::profile::Profile;
+use crate::model::{ModelProxy, ModelServer};
 use crate::rules::Judgement;
 use crate::spec::{Catalogue, Level};
-use crate::trace::{Body, Event, Header, TraceReader, TraceWriter};
+use crate::trace::{Body, Event, Header, TraceReader};
 
 /// How many events may wait between the edges and the driver.
 const INBOX: usize = 1024;
 /// How many of the agent's last lines on stderr are told.
 const STDERR_LINES: usize = 12;
-
-/// What all scenarios of a run have in common.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The agent's command.
-    pub command: Command,
-    /// How it is started and steered.
-    pub profile: Profile,
-    /// The user's own variables.
-    pub user: Variables,
-    /// Whether the user's variables pass to the agent (`--env-all`).
-    pub env_all: bool,
-    /// Which home the agent gets.
-    pub home: Home,
-    /// What `--env` names.
-    pub named: Vec<Named>,
-    /// Whether there is a scripted model.
-    pub scripted_model: bool,
-    /// A request's limit without progress.
-    pub timeout: Duration,
-    /// The limit for the answer to `initialize`.
-    pub startup_timeout: Duration,
-    /// What quiet periods and deliberate delays are multiplied with.
-    pub slow: f64,
-    /// Where traces are kept.
-    pub keep: PathBuf,
-    /// When the run began, in RFC 3339.
-    pub recorded: String,
-    /// Which methods the agent has answered so far in the run.
-    pub answered: Arc<Answered>,
-}
-
-impl Setup {
-    pub(super) fn times(&self) -> Times {
-        let slow = self.slow * self.profile.slow;
-        Times {
-            request: self.timeout.mul_f64(self.profile.slow.max(1.0)),
-            startup: self.startup_timeout.mul_f64(self.profile.slow.max(1.0)),
-            cancel: Duration::from_secs(5).mul_f64(slow.max(1.0)),
-            quiet: Duration::from_millis(300).mul_f64(slow),
-            slow,
-        }
-    }
-
-    /// Where the trace of a scenario is kept.
-    fn trace_path(&self, id: &str) -> PathBuf {
-        let name: String = id
-            .chars()
-            .filter_map(|character| match character {
-                '[' => Some('.'),
-                ']' => None,
-                character if character.is_alphanumeric() || "/-_.".contains(character) => {
-                    Some(character)
-                }
-                _ => Some('_'),
-            })
-            .collect();
-        self.keep.join(format!("{name}.jsonl"))
-    }
-}
 
 /// Runs one scenario against the agent of `setup`.
 pub async fn run(scenario: &Scenario, setup: &Setup) -> Outcome {
@@ -155,7 +89,17 @@ async fn play(
             .write(Place::Workspace, path, text.as_bytes())
             .map_err(|error| broken("the session's folder", &error))?;
     }
-    let mut launch = launch(setup, &folder, model.as_ref()).map_err(Trouble::Harness)?;
+    let proxy = match setup.upstreams.clone() {
+        Some(upstreams) => Some(
+            ModelProxy::start(upstreams, None, inbox.clone())
+                .await
+                .map_err(|error| broken("no proxy for the model", &error))?,
+        ),
+        None => None,
+    };
+    let scripted = model.as_ref().map(ModelServer::access);
+    let access = scripted.or_else(|| proxy.as_ref().map(ModelProxy::access));
+    let mut launch = launch(setup, &folder, access).map_err(Trouble::Harness)?;
     if scenario.start_folder == StartFolder::Elsewhere {
         launch.cwd = folder.tmp().to_owned();
     }
@@ -187,6 +131,7 @@ async fn play(
     };
     let finished = drive.connection.finish(patience).await;
     drop(model);
+    drop(proxy);
     conclude(scenario, outcome, stopped, &unmet, judged, finished);
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
         outcome.stderr = last_stderr(&trace_path);
@@ -410,105 +355,12 @@ fn script(scenario: &Scenario, folder: &RunFolder) -> Result<Script, String> {
     })
 }
 
-/// How the agent of `setup` is started in the session's folder of a run, with the files of its profile written.
-///
-/// # Errors
-/// A sentence on a file of the profile that cannot be written.
-pub(crate) fn launch(
-    setup: &Setup,
-    folder: &RunFolder,
-    model: Option<&ModelServer>,
-) -> Result<Launch, String> {
-    let environment = Environment {
-        all: setup.env_all,
-        home: setup.home,
-        model: model.map(|model| ModelAccess {
-            address: model.base_url(),
-            variables: model.environment(),
-        }),
-        profile: setup
-            .profile
-            .env
-            .iter()
-            .cloned()
-            .collect::<BTreeMap<_, _>>(),
-        named: setup.named.clone(),
-    };
-    let user = User {
-        variables: &setup.user,
-        has_folder: &|path: &Path| path.is_dir(),
-    };
-    let folders = Folders {
-        home: folder.home(),
-        workspace: folder.workspace(),
-        tmp: folder.tmp(),
-    };
-    let placeholders = environment.placeholders(user, folders);
-    for file in &setup.profile.files {
-        let place = match file.path.split_once("}/") {
-            // The user's own home is never written to.
-            Some(("{home", _)) if setup.home == Home::Keep => continue,
-            Some(("{home", rest)) => (Place::Home, rest),
-            Some(("{cwd", rest)) => (Place::Workspace, rest),
-            _ => {
-                return Err(format!(
-                    "the profile's file {:?} begins with neither `{{home}}/` nor `{{cwd}}/`",
-                    file.path
-                ));
-            }
-        };
-        // A file that needs the scripted model's address is of no use without one.
-        if let Some(text) = placeholders.fill(&file.text) {
-            folder
-                .write(place.0, place.1, text.as_bytes())
-                .map_err(|error| format!("the profile's file {:?}: {error}", file.path))?;
-        }
-    }
-    Ok(Launch {
-        command: setup.command.clone(),
-        cwd: folder.workspace().to_owned(),
-        env: environment.build(user, folders),
-        marker: Marker::fresh(),
-    })
-}
-
 fn header(scenario: &Scenario, setup: &Setup) -> Header {
     Header {
         about: Some(scenario.title.clone()),
         workspace: scenario.workspace.iter().cloned().collect(),
         ..header_of(setup)
     }
-}
-
-/// The first line of a trace that an agent of `setup` is recorded in.
-pub(crate) fn header_of(setup: &Setup) -> Header {
-    Header {
-        recorded: Some(setup.recorded.clone()),
-        by: Some(concat!("harness ", env!("CARGO_PKG_VERSION")).to_owned()),
-        command: setup
-            .command
-            .words()
-            .iter()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect(),
-        platform: Some(format!(
-            "{}-{}",
-            std::env::consts::OS,
-            std::env::consts::ARCH
-        )),
-        ..Header::new()
-    }
-}
-
-/// Begins a trace file, with the folders on its way.
-///
-/// # Errors
-/// What the system says.
-pub(crate) fn open_trace(path: &Path, header: &Header) -> std::io::Result<TraceFile> {
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    TraceWriter::begin(BufWriter::new(File::create(path)?), header)
 }
 
 /// The last lines that the agent wrote to stderr, from its trace.

@@ -92,6 +92,7 @@ impl Drive<'_> {
                 result.get("sessionId").and_then(Value::as_str),
             ) {
                 self.sessions.insert(opens.clone(), session.to_owned());
+                self.note_modes(session, result);
             }
             let name = match &step.action {
                 Action::Finish(name) => Some(name),

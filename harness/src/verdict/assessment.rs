@@ -4,17 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{Stale, State};
+use super::standing::standing;
+use super::{Stale, Standing, State};
 use crate::profile::Known;
-use crate::rules::{Finding, Judgement, Tally};
+use crate::rules::Judgement;
 use crate::spec::{Catalogue, Level, Requirement};
 use crate::trace::Lines;
 
 /// What must really have taken place before an agent is called conformant: handshake, session, turn, clean stdout.
 pub const BASELINE: [&str; 4] = ["TRANSPORT-02", "INIT-01", "SESSION-01", "PROMPT-01"];
-
-/// How many sightings of one requirement a report holds.
-const KEPT: usize = 50;
 
 /// The judgement of one trace.
 #[derive(Clone, Debug)]
@@ -38,21 +36,6 @@ pub enum Scope {
     Part,
 }
 
-/// A finding or note, and the trace it is in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighting {
-    /// What was found, and at which event.
-    pub finding: Finding,
-    /// The scenario.
-    pub scenario: Option<String>,
-    /// The trace.
-    pub trace: Option<PathBuf>,
-    /// The line of the trace that the event stands on, where it is known.
-    pub line: Option<u64>,
-    /// Whether it is known for this agent.
-    pub known: bool,
-}
-
 /// The known failures of an agent, and what decides whether they count.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFailures<'a> {
@@ -65,7 +48,7 @@ pub struct KnownFailures<'a> {
 }
 
 impl<'a> KnownFailures<'a> {
-    fn find(&self, id: &str, scenario: Option<&str>) -> Option<&'a Known> {
+    pub(super) fn find(&self, id: &str, scenario: Option<&str>) -> Option<&'a Known> {
         self.entries
             .iter()
             .find(|known| known.covers(id, scenario) && known.counts(self.version, self.today))
@@ -79,27 +62,6 @@ impl<'a> KnownFailures<'a> {
             known.counts(version, day)
         })
     }
-}
-
-/// The state of one requirement, with its evidence.
-#[derive(Clone, Debug)]
-pub struct Standing {
-    /// The requirement.
-    pub requirement: &'static Requirement,
-    /// Its state.
-    pub state: State,
-    /// For a failure: the reason why it is known, if all of its sightings are.
-    pub known: Option<String>,
-    /// How often it was seen not to hold.
-    pub fails: u64,
-    /// How often it was seen to hold.
-    pub passes: u64,
-    /// The failures, the first ones.
-    pub findings: Vec<Sighting>,
-    /// What was written down without judging.
-    pub notes: Vec<Sighting>,
-    /// Why it is inconclusive or not applicable.
-    pub why: Vec<String>,
 }
 
 /// How many requirements of one level are in each state.
@@ -283,81 +245,6 @@ fn nothing_passed(standings: &[Standing]) -> bool {
         .any(|standing| standing.state == State::Pass)
 }
 
-fn standing(requirement: &'static Requirement, pieces: &[(&Piece, KnownFailures<'_>)]) -> Standing {
-    let mut sum = Tally::default();
-    let mut findings = Vec::new();
-    let mut notes = Vec::new();
-    let mut unknown_fails = 0;
-    let mut reason = None;
-    for (piece, known) in pieces {
-        let Some(tally) = piece.judgement.get(&requirement.id) else {
-            continue;
-        };
-        sum.passes += tally.passes;
-        sum.fails += tally.fails;
-        for why in &tally.inconclusive {
-            if !sum.inconclusive.contains(why) {
-                sum.inconclusive.push(why.clone());
-            }
-        }
-        for why in &tally.not_applicable {
-            if !sum.not_applicable.contains(why) {
-                sum.not_applicable.push(why.clone());
-            }
-        }
-        let entry = known.find(&requirement.id, piece.scenario.as_deref());
-        if tally.fails > 0 {
-            match entry {
-                Some(entry) => reason = reason.or(Some(entry.reason.clone())),
-                None => unknown_fails += tally.fails,
-            }
-        }
-        let sighting = |finding: &Finding| Sighting {
-            finding: finding.clone(),
-            scenario: piece.scenario.clone(),
-            trace: piece.trace.clone(),
-            line: finding
-                .place
-                .as_ref()
-                .and_then(|place| piece.lines.as_ref()?.of(place.event)),
-            known: entry.is_some(),
-        };
-        findings.extend(
-            tally
-                .findings
-                .iter()
-                .take(KEPT - findings.len().min(KEPT))
-                .map(sighting),
-        );
-        notes.extend(
-            tally
-                .notes
-                .iter()
-                .take(KEPT - notes.len().min(KEPT))
-                .map(sighting),
-        );
-        sum.notes.extend(tally.notes.first().cloned());
-    }
-    // What is not known comes first, so that a report that shows one shows that.
-    findings.sort_by_key(|sighting: &Sighting| sighting.known);
-    let state = State::of(&sum, requirement.level);
-    let why = match state {
-        State::Inconclusive => sum.inconclusive,
-        State::NotApplicable => sum.not_applicable,
-        _ => Vec::new(),
-    };
-    Standing {
-        requirement,
-        state,
-        known: reason.filter(|_| state == State::Fail && unknown_fails == 0),
-        fails: sum.fails,
-        passes: sum.passes,
-        findings,
-        notes,
-        why,
-    }
-}
-
 /// A known failure is stale where what it speaks of was judged and holds, or where its day has passed.
 fn stale(standings: &[Standing], pieces: &[Piece], known: &KnownFailures<'_>) -> Vec<Stale> {
     let mut stale = Vec::new();
@@ -415,6 +302,24 @@ mod tests {
             lines: None,
             judgement,
         }
+    }
+
+    #[test]
+    fn the_first_trace_that_shows_a_state_is_named() {
+        let pieces = [
+            piece("a", |it| it.inconclusive("CANCEL-01", "a race".into())),
+            piece("b", |it| it.pass("CANCEL-01")),
+            piece("c", |it| it.pass("CANCEL-01")),
+        ];
+        let known = KnownFailures {
+            entries: &[],
+            version: None,
+            today: "2026-11-30",
+        };
+        let it = assess(&pieces, Scope::Part, |_| true, &known);
+        let scenario = |id: &str| it.get(id).unwrap().shown.clone()?.scenario;
+        assert_eq!(scenario("CANCEL-01").as_deref(), Some("b"));
+        assert_eq!(scenario("CANCEL-02"), None);
     }
 
     fn baseline(judgement: &mut Judgement) {

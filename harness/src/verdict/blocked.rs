@@ -53,6 +53,7 @@ impl Assessment {
             standing.state = State::Inconclusive;
             standing.known = None;
             standing.findings.clear();
+            standing.shown = None;
             standing.why = vec![blocked.why.clone()];
         }
         self.totals = totals(&self.standings);

@@ -49,12 +49,10 @@ fn judge(arguments: &CheckArguments) -> Result<Run, Vec<String>> {
         .map_err(|error| one(&error))?;
     let profiles = tables::profiles().map_err(|error| one(&error))?;
     let given = match &arguments.profile {
-        Some(name) => Some(
-            tables::profile(name, tables::profiles().map_err(|error| one(&error))?)
-                .map_err(|error| one(&error))?,
-        ),
+        Some(name) => Some(tables::profile(name, profiles.clone()).map_err(|error| one(&error))?),
         None => None,
     };
+    let own = tables::settings(&profiles).map_err(|error| one(&error))?;
     let paths = files::paths(&arguments.files)?;
     arguments.output().prepare().map_err(|error| vec![error])?;
     let mut recordings = Vec::new();
@@ -67,7 +65,9 @@ fn judge(arguments: &CheckArguments) -> Result<Run, Vec<String>> {
         let mut profile = given
             .clone()
             .unwrap_or_else(|| profile_of(&agent, &profiles));
-        tables::own_file(&mut profile).map_err(|error| one(&error))?;
+        if let Some(own) = &own {
+            own.lay_over(&mut profile);
+        }
         known.push(profile.known);
         recordings.push((source.path, agent, checked));
     }
@@ -134,6 +134,7 @@ fn conclude(
         .collect();
     Run {
         agent: of_all(&recordings),
+        surroundings: None,
         assessment,
         blocked,
         scenarios: recordings.iter().map(Recording::as_scenario).collect(),

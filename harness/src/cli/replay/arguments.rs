@@ -128,6 +128,17 @@ pub(super) enum ModelChoice {
     None,
 }
 
+impl ModelChoice {
+    /// The word for it on the command line.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Derived => "derived",
+            Self::None => "none",
+        }
+    }
+}
+
 impl From<ModelChoice> for Model {
     fn from(choice: ModelChoice) -> Self {
         match choice {

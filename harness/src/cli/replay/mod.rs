@@ -160,6 +160,7 @@ fn conclude(
     }
     Run {
         agent,
+        surroundings: None,
         assessment,
         blocked,
         scenarios: Vec::new(),

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::super::agent::{
-    AgentArguments, LimitArguments, OUTPUT, OutputArguments, PACE, SURROUNDINGS,
+    AgentArguments, LimitArguments, ModelChoice, OUTPUT, OutputArguments, PACE, SURROUNDINGS,
     SurroundingsArguments,
 };
 use super::super::reports::Output;
 use super::super::value::{self, Color};
+use crate::model::Upstream;
 
 const CHOICE: &str = "What is run and judged";
 
@@ -82,6 +83,14 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "MODEL", value_enum, default_value_t = ModelChoice::Scripted, help_heading = SURROUNDINGS)]
     pub(super) model: ModelChoice,
 
+    /// Run with a real model, and keep its exchanges in the traces
+    ///
+    /// The agent's base URLs lead to a proxy that passes on to this server; forms of `URL` as in `harness record
+    /// --model-upstream`. The agent's key comes by `--env NAME`. Scenarios that need a script are inconclusive. A trace can
+    /// be replayed without the model.
+    #[arg(long, value_name = "[FAMILY=]URL", conflicts_with = "model", help_heading = SURROUNDINGS)]
+    pub(super) record_model: Vec<Upstream>,
+
     #[command(flatten)]
     pub(super) output: OutputArguments,
 
@@ -108,13 +117,4 @@ impl RunArguments {
             reports: &self.output.report,
         }
     }
-}
-
-/// Which model the agent talks to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum ModelChoice {
-    /// The scripted model of each scenario.
-    Scripted,
-    /// None of the harness's.
-    None,
 }

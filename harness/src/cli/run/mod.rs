@@ -12,11 +12,13 @@ use std::io;
 use super::Exit;
 use super::output::error;
 use super::reports::REPORT_FAULT;
-use crate::report::{self, AgentIdentity, Fault, Run};
-use crate::scenario::{Outcome, Reached};
+use crate::agent::ModelAccess;
+use crate::report::{self, AgentIdentity, Fault, Run, Surroundings};
+use crate::scenario::{Outcome, Reached, Setup};
 use crate::verdict::{Assessment, Blocked, Blocker, KnownFailures, Piece, Scope, Verdict, assess};
 pub(super) use arguments::RunArguments;
 use plan::Plan;
+pub(super) use play::NEEDS_A_HOME;
 use play::Played;
 
 /// Runs the command.
@@ -82,6 +84,7 @@ fn conclude(plan: &Plan, played: Played) -> Run {
     }
     Run {
         agent,
+        surroundings: Some(surroundings(&plan.setup)),
         assessment,
         blocked,
         scenarios: outcomes.iter().map(report::Scenario::of).collect(),
@@ -97,6 +100,12 @@ fn conclude(plan: &Plan, played: Played) -> Run {
             .collect(),
         repeat: plan.repeat.clone(),
     }
+}
+
+/// What was around the agent.
+fn surroundings(setup: &Setup) -> Surroundings {
+    let model = setup.scripted_model.then(ModelAccess::default);
+    Surroundings::of(&setup.environment(model), &setup.user)
 }
 
 /// What held up all scenarios of an agent that answered `initialize`: another version, or a login.
@@ -130,22 +139,27 @@ fn held_up(
     if opened("SESSION-01") || opened("PROMPT-01") {
         return None;
     }
+    Some(Blocked {
+        by: Blocker::Login,
+        why: format!("The agent wants a login first: {wanted}."),
+        advice: login_advice(handshake),
+    })
+}
+
+/// What may help an agent that wants a login, by its answer to `initialize`.
+pub(super) fn login_advice(handshake: Option<&serde_json::Value>) -> Vec<String> {
     let methods = methods(handshake);
     let offers = if methods.is_empty() {
         "It offers no method to log in (`authMethods` is empty or absent).".to_owned()
     } else {
         format!("It offers: {}.", methods.join(", "))
     };
-    Some(Blocked {
-        by: Blocker::Login,
-        why: format!("The agent wants a login first: {wanted}."),
-        advice: vec![
-            offers,
-            "Put `auth = \"METHOD\"` into a profile or into `harness.toml`, pass its key with `--env NAME`, \
-             or log in yourself and use `--home keep`."
-                .to_owned(),
-        ],
-    })
+    vec![
+        offers,
+        "Put `auth = \"METHOD\"` into a profile or into `harness.toml`, pass its key with `--env NAME`, \
+         or log in yourself and use `--home keep`."
+            .to_owned(),
+    ]
 }
 
 /// The login methods that the agent offers, as it names them.

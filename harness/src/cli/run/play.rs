@@ -16,7 +16,7 @@ use crate::verdict::{Blocked, Blocker};
 const ENOUGH: usize = 2;
 
 /// What may help an agent that does not come up.
-const NEEDS_A_HOME: &str = "It ran in a fresh home with few variables. If it needs your settings or keys, try `--home keep`, \
+pub(in crate::cli) const NEEDS_A_HOME: &str = "It ran in a fresh home with few variables. If it needs your settings or keys, try `--home keep`, \
     `--env NAME` or `--env-all`.";
 
 /// What came of a run.

@@ -40,11 +40,24 @@ pub(super) fn text(content: Option<&Value>) -> String {
     }
 }
 
-/// The JSON values of a reply: one that is whole, or each event of a stream.
+/// The JSON values of a reply: one that is whole, each event of a stream, or each element of a list.
 pub(super) fn parts(reply: &str) -> Vec<Value> {
     let trimmed = reply.trim_start();
     if trimmed.starts_with('{') {
         return serde_json::from_str(trimmed).into_iter().collect();
+    }
+    if let Some(mut rest) = trimmed.strip_prefix('[') {
+        // A list that comes element by element, and perhaps not to its end.
+        let mut values = Vec::new();
+        loop {
+            let mut stream = serde_json::Deserializer::from_str(rest).into_iter();
+            let Some(Ok(value)) = stream.next() else {
+                return values;
+            };
+            values.push(value);
+            rest = rest.get(stream.byte_offset()..).unwrap_or_default();
+            rest = rest.trim_start().strip_prefix(',').unwrap_or_default();
+        }
     }
     let data = |line: &str| {
         let data = line.strip_prefix("data:")?;
@@ -56,6 +69,11 @@ pub(super) fn parts(reply: &str) -> Vec<Value> {
 /// An event of a stream that has data alone.
 pub(super) fn event(data: &str) -> String {
     format!("data: {data}\n\n")
+}
+
+/// An event of a stream that has a name too.
+pub(super) fn named_event(name: &str, data: &str) -> String {
+    format!("event: {name}\ndata: {data}\n\n")
 }
 
 /// Spells JSON in both ways, by turns: every second text has escapes for all characters beyond ASCII. Both are the same
@@ -96,6 +114,22 @@ fn ascii(json: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_reply_has_parts_in_each_of_its_forms() {
+        let numbers = |reply: &str| -> Vec<i64> {
+            let parts = parts(reply).into_iter();
+            parts.filter_map(|part| part["n"].as_i64()).collect()
+        };
+        assert_eq!(numbers(" {\"n\":1}"), [1]);
+        assert_eq!(
+            numbers("event: x\ndata: {\"n\":1}\n\ndata:{\"n\":2}\n\ndata: [DONE]\n\n"),
+            [1, 2]
+        );
+        assert_eq!(numbers("[{\"n\":1}\n,\r\n{\"n\":2}]\n"), [1, 2]);
+        assert_eq!(numbers("[{\"n\":1},{\"n\":"), [1]);
+        assert!(numbers("{\"n\":").is_empty());
+    }
 
     proptest! {
         #[test]

@@ -1,5 +1,8 @@
 //! Errors that every interface has in a form of its own.
 
+/// Headers by name and value.
+pub(crate) type Headers = &'static [(&'static str, &'static str)];
+
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
@@ -20,6 +23,8 @@ pub(crate) struct ErrorReply {
     pub(crate) status: u16,
     /// The body, in JSON.
     pub(crate) body: String,
+    /// Headers that the interface has with it, beside the advice when to try again that all have.
+    pub(crate) headers: Headers,
 }
 
 /// One row of an interface's table of errors.

@@ -4,12 +4,15 @@
 mod body;
 mod chat;
 mod error;
+mod gemini;
+mod messages;
 mod openai;
+mod responses;
 mod route;
 mod said;
 
-pub(crate) use error::{ErrorReply, Trouble};
-pub(crate) use route::{Purpose, replying, served, usual};
+pub(crate) use error::{ErrorReply, Headers, Trouble};
+pub(crate) use route::{Purpose, family, replying, served};
 pub(crate) use said::{Said, SaidCall};
 
 use std::fmt::Debug;
@@ -61,6 +64,8 @@ pub(crate) struct Opened<'a> {
     pub(crate) number: u64,
     /// The time, in seconds since 1970.
     pub(crate) seconds: u64,
+    /// The path, with the query.
+    pub(crate) path: &'a str,
     /// What was asked.
     pub(crate) asked: &'a Asked,
 }

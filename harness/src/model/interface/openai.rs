@@ -2,8 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::error::{ErrorReply, Row, Trouble, row};
+use super::error::{ErrorReply, Headers, Row, Trouble, row};
 
+/// The header that carries the id of an exchange.
+pub(super) const ID_HEADER: &str = "x-request-id";
+/// What goes with a rate limit, beside the advice that all interfaces give.
+const SPENT: Headers = &[
+    ("x-ratelimit-limit-requests", "1"),
+    ("x-ratelimit-remaining-requests", "0"),
+    ("x-ratelimit-reset-requests", "1s"),
+];
 /// Errors, by what goes wrong.
 const ERRORS: &[Row] = &[
     Row {
@@ -90,6 +98,7 @@ pub(super) fn error(trouble: Trouble, message: Option<&str>) -> ErrorReply {
     ErrorReply {
         status: row.status,
         body: body.to_string(),
+        headers: if row.status == 429 { SPENT } else { &[] },
     }
 }
 

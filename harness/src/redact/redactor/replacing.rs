@@ -163,6 +163,8 @@ impl Redactor {
     }
 
     pub(super) fn take_in(&mut self) {
+        // It may stand in what the template has around the piece.
+        self.template = None;
         // If that were to fail, what was known before is still found.
         let _ = self.finder.learn(&self.known);
     }

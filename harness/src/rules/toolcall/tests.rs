@@ -151,9 +151,38 @@ fn a_call_that_was_rejected_or_not_asked_for_need_not_show_that_it_runs() {
 }
 
 #[test]
+fn a_call_that_ended_without_ever_running_shows_its_end_too() {
+    let it = turn(&[&call("a", ""), &step("a", DONE)]);
+    assert!(holds(&it, "TOOLCALL-06"));
+    let it = turn(&[&call("a", "")]);
+    assert!(!holds(&it, "TOOLCALL-06"), "it may never have been run");
+}
+
+#[test]
 fn a_call_that_still_runs_when_the_turn_ends_fails() {
     let it = turn(&[&call("a", RUNS)]);
     assert!(failures(&it).contains(&"TOOLCALL-06@6/result/stopReason".to_owned()));
+}
+
+#[test]
+fn a_status_that_does_not_exist_is_one_failure() {
+    for status in ["complete", "running"] {
+        let odd = step("a", &format!(r#","status":"{status}""#));
+        let it = turn(&[&call("a", RUNS), &odd]);
+        let failed = failures(&it);
+        assert!(
+            !failed.is_empty() && failed.iter().all(|failure| failure.contains("@6/")),
+            "{failed:?}"
+        );
+        let it = turn(&[&call("a", ""), &asked("a", "y"), &odd, &step("a", DONE)]);
+        let failed = failures(&it);
+        assert!(
+            !failed
+                .iter()
+                .any(|failure| failure.starts_with("TOOLCALL-05")),
+            "{failed:?}"
+        );
+    }
 }
 
 #[test]

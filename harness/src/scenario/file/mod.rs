@@ -17,7 +17,7 @@ pub use condition::{
 pub use fill::fill_reply;
 pub use pattern::{JsonType, Mismatch, Pattern};
 pub use placeholder::{Placeholder, fill, fill_json_text, fill_value};
-pub use read::read;
+pub use read::{read, read_script};
 pub use scenario::{ClientSettings, Needs, Scenario, StartFolder};
 pub use select::{Selection, SelectionError};
 pub use set::{Set, SetError};

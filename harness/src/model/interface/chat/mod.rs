@@ -40,7 +40,7 @@ impl Interface for Chat {
     }
 
     fn id_header(&self) -> Option<&'static str> {
-        Some("x-request-id")
+        Some(openai::ID_HEADER)
     }
 
     fn said(&self, _status: u16, reply: &str) -> Said {

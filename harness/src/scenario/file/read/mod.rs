@@ -8,6 +8,7 @@ mod model;
 mod step;
 
 use super::{ClientSettings, Needs, Scenario, StartFolder};
+use crate::model::script::Script;
 use crate::profile::Consent;
 use crate::source::{Field, Problem, Source, Table, parse};
 use crate::spec::Condition;
@@ -54,6 +55,21 @@ pub fn read(
         })?);
     }
     Ok(scenarios)
+}
+
+/// Reads a file that has nothing but the replies of a model, under `[[model]]` as in a scenario.
+///
+/// # Errors
+/// The first thing that is wrong in the file, at its place.
+pub fn read_script(source: &Source) -> Result<Script, Problem> {
+    let document = parse(source)?;
+    let field = Field {
+        source,
+        name: "script",
+        node: &document,
+    };
+    let table = field.table(&["model"])?;
+    table.need("model")?.list()?.map(model::reply).collect()
 }
 
 fn scenario(
