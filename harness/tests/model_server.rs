@@ -391,7 +391,7 @@ async fn an_agent_without_tools_gets_the_script() {
     let model = Model::with("[[model]]\nsay = \"one\"\n[[model]]\nsay = \"two\"");
     model
         .server
-        .note_prompt("Write a title for the chat")
+        .note_prompt("main", "Write a title for the chat")
         .unwrap();
     for wanted in ["one", "two"] {
         let request = without_tools(chat("Write a title for the chat"));
@@ -445,7 +445,7 @@ async fn a_release_before_the_hold_lets_the_next_one_pass_until_a_prompt_is_note
     model.server.release().unwrap();
     assert_eq!(model.ask(&chat("1")).await.text().await, "a");
     model.server.release().unwrap();
-    model.server.note_prompt("2").unwrap();
+    model.server.note_prompt("main", "2").unwrap();
     let reply = model.ask(&chat("2")).await;
     model.until(|state| state.holding).await;
     model.server.release().unwrap();
@@ -506,14 +506,14 @@ async fn a_failing_status_is_the_same_for_every_retry() {
         assert_eq!(reply.response.headers()["retry-after-ms"], "100");
         assert_eq!(reply.json().await["error"]["code"], "rate_limit_exceeded");
     }
-    model.server.note_prompt("1").unwrap();
+    model.server.note_prompt("main", "1").unwrap();
     let reply = model.ask(&chat("1")).await;
     assert_eq!(reply.status(), 401);
     assert!(!reply.response.headers().contains_key("retry-after"));
     let error = reply.json().await;
     assert_eq!(error["error"]["message"], "Who are you?");
     assert_eq!(error["error"]["code"], "invalid_api_key");
-    model.server.note_prompt("2").unwrap();
+    model.server.note_prompt("main", "2").unwrap();
     assert_eq!(model.ask(&chat("2")).await.text().await, "ok");
     let state = model.until(|_| true).await;
     assert_eq!((state.requests, state.used), (5, 3));
@@ -547,10 +547,10 @@ async fn a_refused_turn_lasts_from_its_prompt_to_the_next() {
     let mut model = Model::with(
         "[[model]]\nsay = \"one\"\n[[model]]\nfail = \"refused\"\n[[model]]\nsay = \"three\"",
     );
-    model.server.note_prompt("1").unwrap();
+    model.server.note_prompt("main", "1").unwrap();
     assert_eq!(model.ask(&chat("1")).await.text().await, "one");
     let mut idle = model.connect().await.unwrap();
-    model.server.note_prompt("2").unwrap();
+    model.server.note_prompt("main", "2").unwrap();
     for _ in 0..3 {
         let error = model.connect().await.unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
@@ -560,7 +560,7 @@ async fn a_refused_turn_lasts_from_its_prompt_to_the_next() {
     let closed = tokio::time::timeout(PATIENCE, read).await.unwrap();
     assert!(matches!(closed, Ok(0) | Err(_)));
     assert_eq!(model.until(|_| true).await.used, 2);
-    model.server.note_prompt("3").unwrap();
+    model.server.note_prompt("main", "3").unwrap();
     assert_eq!(model.ask(&chat("3")).await.text().await, "three");
 }
 
@@ -569,7 +569,7 @@ async fn a_refused_turn_after_a_tool_call_is_ended_by_a_release() {
     let model = Model::with(
         "[[model]]\ncall = { kind = \"execute\", command = \"ls\" }\n[[model]]\nfail = \"refused\"\n[[model]]\nsay = \"ok\"",
     );
-    model.server.note_prompt("1").unwrap();
+    model.server.note_prompt("main", "1").unwrap();
     let events = model.ask(&chat("1")).await.events().await;
     assert_eq!(events[events.len() - 1], "[DONE]");
     assert!(model.connect().await.is_err());

@@ -150,9 +150,16 @@ impl Exchange {
                 };
                 Plan::of(reply, asked, self.number, &map, folder.as_deref())
             }
-            Turn::Side(_) => Plan::saying(&side::answer(asked)),
+            Turn::Side(reason) => Plan::saying(&side::answer(asked, reason)),
             Turn::Beyond | Turn::Refuse => Plan::beyond(),
         };
+        if let Turn::Reply(index, _) = turn {
+            let ids = plan.pieces.iter().filter_map(|piece| match piece {
+                Piece::Call { id, .. } => Some(id.as_str()),
+                _ => None,
+            });
+            self.shared.memory().turns.called(*index, ids);
+        }
         if !plan.unmapped.is_empty() {
             self.shared
                 .state

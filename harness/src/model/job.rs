@@ -118,6 +118,7 @@ pub(crate) fn job(
         } else {
             state.requests += 1;
             state.beyond += u64::from(turn == Turn::Beyond);
+            state.by_arrival = memory.turns.by_arrival();
             state.remember(body);
         }
     });

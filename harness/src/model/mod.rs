@@ -15,6 +15,7 @@ mod proxy;
 mod reply;
 pub mod script;
 mod server;
+mod sessions;
 mod side;
 mod state;
 mod tool_map;

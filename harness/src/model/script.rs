@@ -16,6 +16,9 @@ pub const KINDS: [&str; 6] = ["execute", "read", "edit", "delete", "search", "fe
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
+    /// The session that the reply is for, by the name that the steps have for it; for any session if absent.
+    #[serde(default)]
+    pub session: Option<String>,
     /// Reasoning text before anything else.
     #[serde(default)]
     pub think: Option<Text>,

@@ -156,18 +156,19 @@ impl ModelServer {
         self.shared.memory().map = map;
     }
 
-    /// Says that this prompt is about to be sent. To be called before every prompt: a turn whose reply is `refused`
+    /// Says that this prompt is about to be sent in this session, by any name that tells sessions apart (that of the
+    /// replies that name one). To be called before every prompt: a turn whose reply is `refused`
     /// begins and ends with it, a failure before it is over (the same prompt again is no retry), a release that no
     /// held stream took is void, and a request that speaks of titles because the prompt does is still a turn.
     ///
     /// # Errors
     /// What the system says when the port cannot be closed or opened again.
-    pub fn note_prompt(&self, text: &str) -> io::Result<()> {
+    pub fn note_prompt(&self, session: &str, text: &str) -> io::Result<()> {
         self.shared
             .releases
             .forget_permits(self.shared.releases.available_permits());
         let mut memory = self.shared.memory();
-        memory.turns.note_prompt(text);
+        memory.turns.note_prompt(session, text);
         if let Some(cassette) = &mut memory.cassette {
             cassette.note_prompt(text);
         }

@@ -6,13 +6,54 @@
 
 use std::collections::VecDeque;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::asked::{Answer, Asked};
 use super::tools;
 
 /// What a side request is answered with.
 const NEUTRAL: &str = "Session";
+/// What a safety reviewer is answered with that asks for plain text.
+const CAREFUL: &str = "Ask the user.";
+/// The reason of a request that asks whether something may be done.
+const REVIEW: &str = "safety review";
+/// How much of the system text says what a request is for. An agent's own prompt may speak of titles further down.
+const HEAD: usize = 500;
+
+/// Words for "leave it to the user" and, after these, for "no", in the values that an answer may have: best first. A
+/// reviewer must not be told that something is safe that nobody looked at.
+const CAUTIOUS: &[&str] = &[
+    "ask",
+    "prompt",
+    "user",
+    "escalate",
+    "review",
+    "unknown",
+    "unsure",
+    "uncertain",
+    "deny",
+    "denied",
+    "block",
+    "blocked",
+    "reject",
+    "rejected",
+    "unsafe",
+    "critical",
+    "high",
+    "no",
+];
+/// Words in the names of members that are true where something is not safe.
+const WARNING: &[&str] = &[
+    "risk",
+    "risky",
+    "danger",
+    "dangerous",
+    "unsafe",
+    "block",
+    "deny",
+    "malicious",
+    "harmful",
+];
 
 /// Words by which a request shows what it is for. Each row: the reason, words of which one must occur in a sentence,
 /// and words of which one must occur in the same sentence.
@@ -46,6 +87,27 @@ const SIGNS: &[(&str, &[&str], &[&str])] = &[
         ],
     ),
     (
+        REVIEW,
+        &[
+            "approv",
+            "risk",
+            "safety",
+            "security",
+            "permission",
+            "malicious",
+            "dangerous",
+        ],
+        &[
+            "assess",
+            "reviewer",
+            "classif",
+            "evaluat",
+            "judge",
+            "guardian",
+            "decide whether",
+        ],
+    ),
+    (
         "topic",
         &["topic"],
         &[
@@ -70,10 +132,44 @@ const LETTERS: usize = 40;
 pub(crate) struct Seen {
     /// A turn offered tools.
     tools: bool,
-    /// A turn with tools carried the words of a prompt.
+    /// A turn carried the words of a prompt.
     words: bool,
+    /// A turn wanted plain text.
+    text: bool,
+    /// What the last turn was like.
+    like: Option<Like>,
     /// The last prompts, the newest last.
     prompts: VecDeque<String>,
+}
+
+/// By what one conversation of an agent differs from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Like {
+    model: String,
+    system: String,
+    tools: Vec<String>,
+}
+
+impl Like {
+    fn of(asked: &Asked) -> Self {
+        let mut tools: Vec<String> = asked.tools.iter().map(|tool| tool.name.clone()).collect();
+        tools.sort();
+        Self {
+            model: asked.model.clone(),
+            system: asked.system.chars().take(HEAD).collect(),
+            tools,
+        }
+    }
+
+    /// Whether two of the three are others; each alone may change within one conversation.
+    fn is_another(&self, other: &Self) -> bool {
+        let others = [
+            self.model != other.model,
+            self.system != other.system,
+            self.tools != other.tools,
+        ];
+        others.into_iter().filter(|other| *other).count() > 1
+    }
 }
 
 impl Seen {
@@ -87,10 +183,18 @@ impl Seen {
 
     /// Learns from a turn.
     pub(crate) fn turn(&mut self, asked: &Asked) {
-        if !asked.tools.is_empty() {
-            self.tools = true;
-            self.words |= !self.prompts.is_empty() && self.carries_prompt(&asked.last_user);
-        }
+        self.tools |= !asked.tools.is_empty();
+        self.text |= asked.answer == Answer::Text;
+        self.like = Some(Like::of(asked));
+        self.words |= !self.prompts.is_empty()
+            && !asked.last_user.is_empty()
+            && self.carries_prompt(&asked.last_user);
+    }
+
+    /// Whether a request has another model, system text or tools than the last turn, two of these at least.
+    fn is_another(&self, asked: &Asked) -> bool {
+        let like = self.like.as_ref();
+        like.is_some_and(|like| like.is_another(&Like::of(asked)))
     }
 
     /// Whether a text carries the beginning of one of the prompts. Only letters and digits count, since agents wrap
@@ -110,179 +214,114 @@ impl Seen {
     }
 }
 
-fn letters(text: &str) -> impl Iterator<Item = char> {
+pub(super) fn letters(text: &str) -> impl Iterator<Item = char> {
     text.chars()
         .filter(|character| character.is_alphanumeric())
         .flat_map(char::to_lowercase)
 }
 
 /// Why this request is beside the conversation; `None` where it is a turn of it.
+///
+/// A sub-agent's request is beside it too: the script does not speak for sub-agents.
 pub(crate) fn reason(asked: &Asked, seen: &Seen) -> Option<&'static str> {
-    if !asked.tools.is_empty() {
-        let other = seen.words && !asked.last_user.is_empty();
-        return (other && !seen.carries_prompt(&asked.last_user)).then_some("other words");
-    }
-    // A first message that is just the prompt is no sign, whatever it speaks of.
-    let user = match seen.prompts.back() {
-        Some(prompt) if !prompt.is_empty() => asked.first_user.replace(prompt, " "),
-        _ => asked.first_user.clone(),
-    };
-    let told = format!("{}\n{user}", asked.system).to_lowercase();
-    for sentence in told.split(['.', '!', '?', '\n']) {
-        let has = |words: &[&str]| words.iter().any(|word| sentence.contains(word));
-        for (reason, these, those) in SIGNS {
-            if has(these) && has(those) {
-                return Some(reason);
-            }
-        }
-    }
-    if asked.answer != Answer::Text {
-        return Some("structured answer");
-    }
     if asked.max_tokens.is_some_and(|tokens| tokens <= 1) {
         return Some("warm-up");
     }
-    seen.tools.then_some("no tools")
+    let structured = asked.answer != Answer::Text;
+    let own_words = !asked.last_user.is_empty()
+        && !seen.prompts.is_empty()
+        && !seen.carries_prompt(&asked.last_user);
+    if !asked.tools.is_empty() {
+        return match () {
+            () if seen.is_another(asked) && sign(&head(asked)) == Some(REVIEW) => Some(REVIEW),
+            () if structured && seen.text => Some("structured answer"),
+            () if own_words && seen.words => Some("other words"),
+            () if own_words && seen.is_another(asked) => Some("other system prompt"),
+            () => None,
+        };
+    }
+    // A first message that is just the prompt is no sign, whatever it speaks of.
+    let mut user = asked.first_user.clone();
+    for prompt in seen.prompts.iter().filter(|prompt| !prompt.is_empty()) {
+        user = user.replace(prompt, " ");
+    }
+    let signed = sign(&format!("{}\n{user}", head(asked)));
+    if signed.is_some() {
+        return signed;
+    }
+    match () {
+        () if structured => Some("structured answer"),
+        () if seen.tools => Some("no tools"),
+        () if own_words && seen.words => Some("other words"),
+        () if own_words && seen.is_another(asked) => Some("other system prompt"),
+        () => None,
+    }
 }
 
-/// The neutral text for a side request: of the form that it asks for.
-pub(crate) fn answer(asked: &Asked) -> String {
+/// The beginning of the system text.
+fn head(asked: &Asked) -> String {
+    asked.system.chars().take(HEAD).collect()
+}
+
+/// What a text says that a request is for.
+fn sign(text: &str) -> Option<&'static str> {
+    let told = text.to_lowercase();
+    told.split(['.', '!', '?', '\n']).find_map(|sentence| {
+        let has = |words: &[&str]| words.iter().any(|word| sentence.contains(word));
+        let row = SIGNS
+            .iter()
+            .find(|(_, these, those)| has(these) && has(those));
+        row.map(|(reason, ..)| *reason)
+    })
+}
+
+/// The neutral text for a side request that was taken for this: of the form that it asks for. It approves of nothing.
+pub(crate) fn answer(asked: &Asked, reason: &str) -> String {
     match &asked.answer {
+        Answer::Text if reason == REVIEW => CAREFUL.to_owned(),
         Answer::Text => NEUTRAL.to_owned(),
         Answer::Json(None) => json!({ "title": NEUTRAL }).to_string(),
-        Answer::Json(Some(schema)) => tools::filled(schema, schema, "", 0).to_string(),
+        Answer::Json(Some(schema)) => {
+            let mut value = tools::filled(schema, schema, "", 0);
+            careful(&mut value, schema);
+            value.to_string()
+        }
     }
+}
+
+/// Chooses, among the values that the schema allows, those that leave a decision to the user or say no.
+fn careful(value: &mut Value, schema: &Value) {
+    let Value::Object(members) = value else {
+        return;
+    };
+    for (name, value) in members {
+        let own = schema.pointer("/properties").and_then(|all| all.get(name));
+        let Some(own) = own else { continue };
+        let allowed = own.get("enum").and_then(Value::as_array);
+        let best = CAUTIOUS.iter().find_map(|wanted| {
+            let mut allowed = allowed?.iter();
+            allowed.find(|value| value.as_str().is_some_and(|text| speaks(text, wanted)))
+        });
+        if let Some(best) = best {
+            *value = best.clone();
+            continue;
+        }
+        let warns = WARNING.iter().any(|word| speaks(name, word));
+        match value {
+            Value::Bool(_) => *value = json!(warns),
+            Value::Number(_) if warns => {
+                *value = own.get("maximum").cloned().unwrap_or(json!(100));
+            }
+            _ => careful(value, own),
+        }
+    }
+}
+
+/// Whether one of the words of a name is this one.
+fn speaks(name: &str, word: &str) -> bool {
+    let mut words = name.split(|character: char| !character.is_alphanumeric());
+    words.any(|own| own.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::asked::Tool;
-
-    fn without_tools(system: &str, user: &str) -> Asked {
-        Asked {
-            system: system.into(),
-            first_user: user.into(),
-            last_user: user.into(),
-            ..Asked::default()
-        }
-    }
-
-    fn with_tools(user: &str) -> Asked {
-        Asked {
-            tools: vec![Tool::default()],
-            ..without_tools("", user)
-        }
-    }
-
-    fn after(prompts: &[&str], turns: &[Asked]) -> Seen {
-        let mut seen = Seen::default();
-        prompts.iter().for_each(|prompt| seen.prompt(prompt));
-        turns.iter().for_each(|turn| seen.turn(turn));
-        seen
-    }
-
-    #[test]
-    fn what_a_request_without_tools_is_for_is_told_by_its_sentences() {
-        let cases = [
-            (
-                "You are a title generator. You output only a thread title.",
-                "hi",
-                Some("title"),
-            ),
-            (
-                "",
-                "Generate a short title for this chat:\nhi",
-                Some("title"),
-            ),
-            (
-                "Summarize the conversation so far for a new session.",
-                "x",
-                Some("summary"),
-            ),
-            (
-                "Analyze if this message indicates a new conversation topic.",
-                "x",
-                Some("topic"),
-            ),
-            (
-                "You are a helpful assistant. Give short answers.",
-                "What is a title?",
-                None,
-            ),
-            (
-                "You know many topics. You chat with the user.",
-                "hello",
-                None,
-            ),
-        ];
-        for (system, user, wanted) in cases {
-            let asked = without_tools(system, user);
-            assert_eq!(reason(&asked, &Seen::default()), wanted, "{system}");
-        }
-    }
-
-    #[test]
-    fn a_prompt_that_speaks_of_titles_is_a_turn() {
-        let asked = without_tools("", "Generate a title for my book\n");
-        assert_eq!(reason(&asked, &Seen::default()), Some("title"));
-        let seen = after(&["Generate a title for my book"], &[]);
-        assert_eq!(reason(&asked, &seen), None);
-    }
-
-    #[test]
-    fn no_tools_where_tools_were_seen_is_a_side_request() {
-        let asked = without_tools("", "hi");
-        assert_eq!(
-            reason(&asked, &after(&[], &[with_tools("hi")])),
-            Some("no tools")
-        );
-        assert_eq!(reason(&asked, &Seen::default()), None);
-    }
-
-    #[test]
-    fn other_words_than_the_user_s_are_a_side_request_once_the_agent_has_passed_them_on() {
-        let asked = with_tools("Suggest what the user may say next.");
-        let turn = with_tools("<now/>\nMake  the file.");
-        let prompts = ["Make the file!", "And \u{2028} now?"];
-        assert_eq!(
-            reason(&asked, &after(&prompts, &[turn])),
-            Some("other words")
-        );
-        // An agent that says it in its own way, or of which no prompt is known, is asking for the turn.
-        assert_eq!(
-            reason(&asked, &after(&prompts, &[with_tools("do it")])),
-            None
-        );
-        assert_eq!(reason(&asked, &after(&[], &[with_tools("do it")])), None);
-    }
-
-    #[test]
-    fn a_turn_carries_its_prompt_wrapped_shortened_or_as_a_command() {
-        let long = format!("Read this: {}", "x".repeat(5000));
-        let prompts = [long.as_str(), "/skill Tell me", "later prompt"];
-        let seen = after(&prompts, &[with_tools("later prompt")]);
-        for user in [
-            "Context: x.\nlater prompt",
-            &long[..200],
-            "SKILL TEXT\nTell me",
-            "",
-        ] {
-            assert_eq!(reason(&with_tools(user), &seen), None, "{user}");
-        }
-        let seen = after(&["first", "/compact"], &[with_tools("first")]);
-        assert_eq!(reason(&with_tools("Sum it up."), &seen), None);
-    }
-
-    #[test]
-    fn a_structured_answer_fits_its_schema() {
-        let mut asked = without_tools("", "x");
-        asked.answer = Answer::Json(Some(json!({
-            "type": "object",
-            "properties": {"new": {"type": "boolean"}, "title": {"type": ["string", "null"]}},
-            "required": ["new", "title"]
-        })));
-        assert_eq!(reason(&asked, &Seen::default()), Some("structured answer"));
-        assert_eq!(answer(&asked), r#"{"new":false,"title":null}"#);
-    }
-}
+mod tests;

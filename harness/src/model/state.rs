@@ -21,6 +21,9 @@ pub struct ModelState {
     /// Requests that came after the last reply of the script and were answered with
     /// [`FALLBACK`](super::script::FALLBACK).
     pub beyond: u64,
+    /// Requests of which nothing told which session they were made in, though the script has replies for several: they
+    /// got the next reply in the order of arrival.
+    pub by_arrival: u64,
     /// A held stream is open and all its text was sent.
     pub holding: bool,
     /// Replies of the script that the agent hung up on before their end.

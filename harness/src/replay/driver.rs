@@ -364,7 +364,11 @@ impl Driver {
                 .flatten()
                 .filter_map(|block| block.get("text")?.as_str());
             // Where the port cannot be opened or closed, the replies that follow show it.
-            let _ = model.note_prompt(&texts.collect::<Vec<_>>().join("\n"));
+            let session = message
+                .params()
+                .and_then(|params| params.get("sessionId")?.as_str());
+            let text = texts.collect::<Vec<_>>().join("\n");
+            let _ = model.note_prompt(session.unwrap_or_default(), &text);
         }
     }
 

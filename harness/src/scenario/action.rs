@@ -59,9 +59,11 @@ impl Drive<'_> {
                 }
                 let (method, params) = self.call(step, action)?;
                 if let (Action::Prompt(blocks), Some(model)) = (action, self.model) {
-                    model.note_prompt(&text_of(blocks)).map_err(|error| {
-                        Stop::Blocked(format!("the scripted model cannot listen: {error}"))
-                    })?;
+                    model
+                        .note_prompt(&step.session, &text_of(blocks))
+                        .map_err(|error| {
+                            Stop::Blocked(format!("the scripted model cannot listen: {error}"))
+                        })?;
                 }
                 let probe = step.probe.as_deref();
                 let sent = self

@@ -388,6 +388,11 @@ impl<'a> Drive<'a> {
                     None => "the agent never asked the scripted model".to_owned(),
                 };
                 need(needs.model, model.used > 0, &why);
+                need(
+                    model.by_arrival > 0,
+                    false,
+                    "nothing in a request to the model told which of the sessions it was made in",
+                );
                 for unmapped in &model.unmapped {
                     unmet.push(format!(
                         "{} (the agent offers {})",

@@ -16,6 +16,12 @@ pub(super) fn check(
     model: &Script,
 ) -> Result<(), Problem> {
     settings(table)?;
+    let prompted = |name: &String| steps.iter().any(|(step, _)| step.session == *name);
+    let mut sessions = model.iter().filter_map(|reply| reply.session.as_ref());
+    if let Some(name) = sessions.find(|name| !prompted(name)) {
+        let message = format!("a reply is for the session `{name}`, which no step is about");
+        return Err(at(None, table, "model", message));
+    }
     let mut names: BTreeMap<&str, &Step> = BTreeMap::new();
     let mut finished = BTreeSet::new();
     let mut held = false;

@@ -9,9 +9,12 @@ pub(super) const LONGEST_WAIT: u64 = 600_000;
 /// One reply.
 pub(super) fn reply(field: Field<'_>) -> Result<Reply, Problem> {
     let table = field.table(&[
-        "think", "say", "call", "refuse", "hold", "wait", "fail", "stop", "usage",
+        "session", "think", "say", "call", "refuse", "hold", "wait", "fail", "stop", "usage",
     ])?;
     let reply = Reply {
+        session: table
+            .maybe("session", |field| field.filled())?
+            .map(str::to_owned),
         think: table.maybe("think", text)?,
         say: table.maybe("say", text)?,
         call: table.maybe("call", calls)?,
