@@ -12,7 +12,7 @@ use crate::canon::{Canonical, Item, ItemId, Scrutiny, Volatility, What};
 use crate::trace::Recording;
 
 /// From so many things on, what is missing in one piece is one difference.
-const IN_ONE_PIECE: usize = 4;
+pub(super) const IN_ONE_PIECE: usize = 4;
 /// So many differences are listed; further ones are counted.
 pub(super) const LISTED: usize = 10_000;
 
@@ -266,6 +266,16 @@ impl<'c> Comparer<'c> {
         }
         let member = leaf.path.last().map_or("value", String::as_str);
         let message = match leaf.change {
+            Change::Appeared if leaf.entries > 0 => format!(
+                "{} entries of `{member}` are on the right only",
+                leaf.entries
+            ),
+            Change::Vanished if leaf.entries > 0 => {
+                format!(
+                    "{} entries of `{member}` are on the left only",
+                    leaf.entries
+                )
+            }
             Change::Changed if leaf.identity && member == "id" => {
                 "it answers another request".to_owned()
             }

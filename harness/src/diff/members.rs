@@ -4,6 +4,7 @@ use std::hash::{Hash as _, Hasher as _};
 
 use super::align::{Keys, Step, align};
 use super::binding::Binding;
+use super::compare::IN_ONE_PIECE;
 use super::difference::Change;
 use crate::canon::{Canonical, Node, hasher, same_number};
 
@@ -35,6 +36,8 @@ pub(super) struct Leaf {
     pub(super) identity: bool,
     /// Whether all that stands there is strings.
     pub(super) is_text: bool,
+    /// How many entries of a list it is about; 0 where it is about a value.
+    pub(super) entries: usize,
 }
 
 /// Compares two values of two traces.
@@ -126,7 +129,27 @@ impl<'m, 'c> Members<'m, 'c> {
         let (left_keys, right_keys) = (keys(self.left, lefts), keys(self.right, rights));
         let steps = align(&left_keys, &right_keys);
         let moved = moved(&steps, &left_keys, &right_keys);
+        let alone = |step: &&Step| match step {
+            Step::Both(..) => false,
+            Step::Left(left) => !moved.iter().any(|pair| pair.0 == *left),
+            Step::Right(right) => !moved.iter().any(|pair| pair.1 == *right),
+        };
+        let (lone_lefts, lone_rights): (Vec<&Step>, Vec<&Step>) = steps
+            .iter()
+            .filter(alone)
+            .partition(|step| matches!(step, Step::Left(_)));
+        let in_one = |lone: &[&Step]| lone.len() >= IN_ONE_PIECE;
+        for (lone, items) in [(&lone_lefts, lefts), (&lone_rights, rights)] {
+            if in_one(lone) {
+                self.piece(lone, items);
+            }
+        }
         for step in &steps {
+            if matches!(step, Step::Left(_)) && in_one(&lone_lefts) && alone(&step)
+                || matches!(step, Step::Right(_)) && in_one(&lone_rights) && alone(&step)
+            {
+                continue;
+            }
             let (left, right) = match *step {
                 Step::Both(left, right) => (Some(left), Some(right)),
                 Step::Left(left) => (Some(left), None),
@@ -159,6 +182,38 @@ impl<'m, 'c> Members<'m, 'c> {
         }
     }
 
+    /// Many entries that one side alone has are one difference.
+    fn piece(&mut self, lone: &[&Step], items: &[Node<'_>]) {
+        let entry = |step: &&Step| match **step {
+            Step::Left(index) | Step::Right(index) => items.get(index),
+            Step::Both(..) => None,
+        };
+        let on_left = matches!(lone.first(), Some(Step::Left(_)));
+        let form = if on_left { self.left } else { self.right };
+        let texts: Vec<String> = lone
+            .iter()
+            .filter_map(entry)
+            .map(|item| name_of(item).map_or_else(|| form.shown(item), str::to_owned))
+            .collect();
+        let text = Some(shortened(texts.join(", ")));
+        let (change, left, right) = match on_left {
+            true => (Change::Vanished, text, None),
+            false => (Change::Appeared, None, text),
+        };
+        self.found.push(Leaf {
+            path: self.path.clone(),
+            change,
+            left,
+            right,
+            identity: false,
+            is_text: lone
+                .iter()
+                .filter_map(entry)
+                .all(|item| matches!(item, Node::Text(_))),
+            entries: lone.len(),
+        });
+    }
+
     fn differ(&mut self, left: Option<&Node<'_>>, right: Option<&Node<'_>>, identity: bool) {
         self.found.push(Leaf {
             path: self.path.clone(),
@@ -181,6 +236,7 @@ impl<'m, 'c> Members<'m, 'c> {
                 .into_iter()
                 .flatten()
                 .all(|node| matches!(node, Node::Text(_))),
+            entries: 0,
         });
     }
 }

@@ -34,11 +34,13 @@ pub struct Showing {
 /// The differences from a class on, each as a paragraph, and a line that counts them.
 pub fn differences(comparison: &Comparison, showing: Showing) -> String {
     let mut out = String::new();
-    let shown: Vec<&Difference> = comparison
+    let mut shown: Vec<&Difference> = comparison
         .differences
         .iter()
         .filter(|difference| difference.class >= showing.level)
         .collect();
+    // What breaks a rule must not stand below a screen of other things.
+    shown.sort_by_key(|difference| difference.class != Class::Breaking);
     let most = if showing.all { usize::MAX } else { LISTED };
     let listed = shown.get(..most).unwrap_or(&shown);
     let left_out = comparison.omitted + shown.len() - listed.len();
