@@ -213,6 +213,14 @@ fn another_prompt_is_refused_and_said() {
         "{}",
         ended.stderr
     );
+    assert!(
+        ended
+            .stderr
+            .contains("recorded here is the prompt \"Edit.\" (event ")
+            && ended.stderr.contains("`--lenient` goes on with another"),
+        "{}",
+        ended.stderr
+    );
     assert!(ended.stderr.contains("_nobody/knows"), "{}", ended.stderr);
 }
 

@@ -1,10 +1,10 @@
 //! A tool call as the sequence of its states: what an update changes, and what it only says again.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::minted::Minted;
 use super::node::Node;
+use crate::hash::HashMap;
 
 /// What a new call has unless it says otherwise.
 const AT_FIRST: [(&str, &str); 2] = [("kind", "other"), ("status", "pending")];

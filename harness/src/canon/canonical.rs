@@ -1,7 +1,6 @@
 //! A trace in canonical form: what was said, sorted into streams, each thing with the hashes that it is compared by.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::call;
 use super::folders::Folders;
@@ -10,6 +9,7 @@ use super::minted::{Minted, Reference};
 use super::node::Node;
 use super::prepare::{self, Binder, Context, MessageKind};
 use super::volatility::Volatility;
+use crate::hash::HashMap;
 use crate::trace::{Body, Exit, Recording};
 use crate::wire::Reading;
 

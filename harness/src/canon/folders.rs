@@ -38,7 +38,7 @@ pub(crate) struct Folders {
     known: Needles<Owner>,
     groups: usize,
     /// The group of each session, by its reference.
-    of_session: std::collections::HashMap<Reference, usize>,
+    of_session: crate::hash::HashMap<Reference, usize>,
 }
 
 impl Folders {

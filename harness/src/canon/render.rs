@@ -1,6 +1,6 @@
 //! A canonical form as a trace again: the one that stands for all traces of the same behaviour.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,7 @@ use super::canonical::Canonical;
 use super::item::{Item, ItemId, What};
 use super::minted::{Reference, Scope};
 use super::node::Node;
+use crate::hash::HashMap;
 use crate::trace::{Body, Event, Header, Party, Recording};
 
 impl Canonical<'_> {
@@ -19,8 +20,8 @@ impl Canonical<'_> {
         let mut writer = Writer {
             form: self,
             events: Vec::new(),
-            names: HashMap::new(),
-            counts: HashMap::new(),
+            names: HashMap::default(),
+            counts: HashMap::default(),
         };
         writer.all();
         Recording {

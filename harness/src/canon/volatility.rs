@@ -45,6 +45,8 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Name(String),
+    /// An entry of a list that has this text in this member.
+    With(String, String),
     One,
     Any,
 }
@@ -293,6 +295,7 @@ fn follow(entry: &Entry, steps: &[Step], node: &mut Node<'_>, hit: &mut impl FnM
     let deeper = if *step == Step::Any { steps } else { rest };
     let takes = |name: &str| match step {
         Step::Name(wanted) => wanted == name,
+        Step::With(..) => false,
         Step::One | Step::Any => true,
     };
     match node {
@@ -305,13 +308,28 @@ fn follow(entry: &Entry, steps: &[Step], node: &mut Node<'_>, hit: &mut impl FnM
         }
         Node::List(items) => {
             for (index, item) in items.iter_mut().enumerate() {
-                if !matches!(step, Step::Name(_)) || takes(&index.to_string()) {
+                let taken = match step {
+                    Step::Name(_) => takes(&index.to_string()),
+                    Step::With(member, text) => has_text(item, member, text),
+                    Step::One | Step::Any => true,
+                };
+                if taken {
                     follow(entry, deeper, item, hit);
                 }
             }
         }
         _ => {}
     }
+}
+
+/// Whether an entry of a list has this text in this member.
+fn has_text(item: &Node<'_>, member: &str, wanted: &str) -> bool {
+    let Node::Object(members) = item else {
+        return false;
+    };
+    members
+        .iter()
+        .any(|(name, value)| name == member && matches!(value, Node::Text(text) if text == wanted))
 }
 
 fn replace_at(entry: &Entry, node: &mut Node<'_>) -> bool {
@@ -421,7 +439,10 @@ fn step(text: &str) -> Step {
     match text {
         "*" => Step::One,
         "**" => Step::Any,
-        name => Step::Name(name.replace("~1", "/").replace("~0", "~")),
+        name => match name.split_once('=') {
+            Some((member, text)) => Step::With(member.to_owned(), text.to_owned()),
+            None => Step::Name(name.replace("~1", "/").replace("~0", "~")),
+        },
     }
 }
 
@@ -436,6 +457,20 @@ mod tests {
         let about = volatility.about(message, Party::Agent);
         volatility.replace(&about, &mut node, &mut |_| {});
         node.json(&Minted::new())
+    }
+
+    #[test]
+    fn an_entry_of_a_list_is_named_by_what_is_in_it() {
+        let list = |category: &str| {
+            json!({"result": {"configOptions": [
+                {"id": "m", "category": category, "options": [{"value": "a"}]}]}})
+        };
+        let table = Volatility::built_in();
+        let seen = replaced(&table, "session/new response", list("model"));
+        let options = seen.pointer("/result/configOptions/0/options");
+        assert_eq!(options, Some(&json!("{models-on-offer}")));
+        let seen = replaced(&table, "session/new response", list("mode"));
+        assert_eq!(seen, list("mode"));
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Two tool calls by their states.
 
-use std::collections::HashSet;
-
 use super::align::{Keys, Step, align};
 use super::compare::Comparer;
 use super::difference::{Change, Class};
@@ -9,6 +7,7 @@ use super::found::Outcome;
 use super::members::{Leaf, Members};
 use super::pairing::Pairing;
 use crate::canon::{Call, Canonical, ItemId, Node};
+use crate::hash::HashSet;
 
 /// What a difference within a call says, wherever the message has the call.
 #[derive(PartialEq, Eq, Hash)]
@@ -61,7 +60,7 @@ impl<'c> Comparer<'c> {
         let tail = steps.get(last_pair..).unwrap_or(&[]);
         let one_sided = tail.iter().all(|step| matches!(step, Step::Left(_)))
             || tail.iter().all(|step| matches!(step, Step::Right(_)));
-        let mut told = HashSet::new();
+        let mut told = HashSet::default();
         for (number, step) in steps.iter().enumerate() {
             match *step {
                 Step::Both(one, other) => {

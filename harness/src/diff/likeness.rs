@@ -1,8 +1,7 @@
 //! Whether two tool calls may be one and the same that changed.
 
-use std::collections::HashSet;
-
 use crate::canon::{Canonical, Node};
+use crate::hash::HashSet;
 
 /// The shortest word that two titles may share.
 const WORD: usize = 3;

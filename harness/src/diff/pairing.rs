@@ -1,6 +1,6 @@
 //! Two streams side by side: what belongs together, what moved, what a cancel excuses.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{Hash as _, Hasher as _};
 use std::ops::Range;
 
@@ -8,6 +8,7 @@ use super::align::{Keys, Step, align, left_first};
 use super::compare::Comparer;
 use super::likeness;
 use crate::canon::{Canonical, Item, ItemId, What, hasher};
+use crate::hash::{HashMap, HashSet};
 
 /// Two streams and how they stand side by side.
 pub(super) struct Pairing<'c> {
@@ -214,7 +215,7 @@ impl<'c> Comparer<'c> {
 
     /// Things in flight when a turn was cancelled on both sides: one side may have fewer of them, at the end.
     pub(super) fn forgiven(&self, pairing: &Pairing<'c>) -> HashSet<usize> {
-        let mut forgiven = HashSet::new();
+        let mut forgiven = HashSet::default();
         if pairing.cancelled.is_empty() {
             return forgiven;
         }
@@ -224,7 +225,7 @@ impl<'c> Comparer<'c> {
             .map(|(left, right)| (*right, *left))
             .collect();
         // By the left turn: the steps at which late things stand on one side only, as long as no pair follows.
-        let mut open: HashMap<u32, (Vec<usize>, bool, bool)> = HashMap::new();
+        let mut open: HashMap<u32, (Vec<usize>, bool, bool)> = HashMap::default();
         for (index, step) in pairing.steps.iter().enumerate() {
             let (item, on_right) = match *step {
                 Step::Left(left) | Step::Both(left, _) => (self.item(pairing, left, true), false),
@@ -369,7 +370,7 @@ impl Canonical<'_> {
 /// The same things that are on the left only in one place and on the right only in another.
 fn moved(steps: &[Step], left: &[Keys], right: &[Keys]) -> HashMap<usize, usize> {
     let full = |keys: &[Keys], index: usize| keys.get(index).and_then(|keys| keys.first()).copied();
-    let mut lefts: HashMap<u64, VecDeque<usize>> = HashMap::new();
+    let mut lefts: HashMap<u64, VecDeque<usize>> = HashMap::default();
     for (step, index) in steps.iter().enumerate() {
         if let Step::Left(index) = index
             && let Some(full) = full(left, *index)
@@ -377,7 +378,7 @@ fn moved(steps: &[Step], left: &[Keys], right: &[Keys]) -> HashMap<usize, usize>
             lefts.entry(full).or_default().push_back(step);
         }
     }
-    let mut moved = HashMap::new();
+    let mut moved = HashMap::default();
     for (step, index) in steps.iter().enumerate() {
         if let Step::Right(index) = index
             && let Some(twin) =

@@ -1,9 +1,10 @@
 //! Which session of one trace is which of the other.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{Hash as _, Hasher as _};
 
 use crate::canon::{Canonical, Session, hasher};
+use crate::hash::HashMap;
 
 /// Pairs of sessions by number, in the order of the left trace and then of the right; one that has no like stands alone.
 ///
@@ -16,7 +17,7 @@ pub(super) fn matched(
     let mut partners: Vec<Option<usize>> = vec![None; left.sessions.len()];
     let mut taken = vec![false; right.sessions.len()];
     for likeness in [whole, opening, |_: &Canonical<'_>, _: &Session| 0] {
-        let mut open: HashMap<u64, VecDeque<usize>> = HashMap::new();
+        let mut open: HashMap<u64, VecDeque<usize>> = HashMap::default();
         for (index, session) in right.sessions.iter().enumerate() {
             if taken.get(index) == Some(&false) {
                 open.entry(likeness(right, session))

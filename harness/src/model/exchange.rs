@@ -143,7 +143,7 @@ impl Exchange {
 
     fn plan(&self, asked: &Asked, turn: &Turn) -> Plan {
         let plan = match turn {
-            Turn::Reply(_, reply) => {
+            Turn::Reply(_, reply) | Turn::Aside(_, reply) | Turn::Miss(reply) => {
                 let (map, folder) = {
                     let memory = self.shared.memory();
                     (memory.map.clone(), memory.folder.clone())

@@ -6,6 +6,7 @@ use hyper::StatusCode;
 use hyper::http::request;
 
 use super::asked::Asked;
+use super::cassette::NOT_RECORDED;
 use super::interface::{self, ErrorReply, Headers, Interface, MODEL, Purpose, Trouble};
 use super::server::Shared;
 use super::turns::Turn;
@@ -104,12 +105,14 @@ pub(crate) fn job(
     }
     let mut memory = shared.memory();
     memory.model = Some(asked.model.clone());
-    let turn = memory.turns.take(&asked);
+    let turn = memory.take(&asked);
     let aside = match &turn {
-        Turn::Side(reason) => Some(*reason),
-        _ => None,
+        Turn::Side(reason) | Turn::Aside(reason, _) => Some(*reason),
+        Turn::Miss(_) => Some(NOT_RECORDED),
+        Turn::Reply(..) | Turn::Beyond | Turn::Refuse => None,
     };
     shared.state.send_modify(|state| {
+        state.told = memory.told().to_vec();
         if aside.is_some() {
             state.side_requests += 1;
         } else {

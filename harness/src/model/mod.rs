@@ -6,12 +6,12 @@
 //! and pieces look on the wire. `server`, `door` and `exchange` move the bytes.
 
 mod asked;
+mod cassette;
 mod door;
 mod exchange;
 mod interface;
 mod job;
 mod proxy;
-mod recorded;
 mod reply;
 pub mod script;
 mod server;
@@ -22,9 +22,9 @@ mod tools;
 mod turns;
 mod variables;
 
+pub(crate) use cassette::Cassette;
 pub(crate) use proxy::{ModelProxy, Witness};
 pub use proxy::{Upstream, Upstreams};
-pub(crate) use recorded::Recorded;
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};
 pub use tool_map::{ToolMap, ToolUse};

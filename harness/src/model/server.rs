@@ -15,13 +15,14 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::asked::Asked;
+use super::cassette::Cassette;
 use super::door::Door;
 use super::exchange;
-use super::recorded::Recorded;
 use super::script::Script;
 use super::state::ModelState;
 use super::tool_map::ToolMap;
-use super::turns::Turns;
+use super::turns::{Turn, Turns};
 use super::variables::environment;
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed, Outbox, Party};
 
@@ -55,6 +56,8 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) turns: Turns,
+    /// The exchanges of a recording, where these are served and not a script.
+    cassette: Option<Cassette>,
     pub(crate) folder: Option<PathBuf>,
     /// What the profile says of the agent's tools.
     pub(crate) map: ToolMap,
@@ -79,18 +82,26 @@ impl ModelServer {
     /// # Errors
     /// The port could not be opened on 127.0.0.1; [`io::ErrorKind::AddrInUse`] where somebody has it.
     pub fn start_at(port: u16, script: Script, out: Outbox) -> io::Result<Self> {
-        Self::serving(port, Turns::new(script, Vec::new()), out)
+        Self::serving(port, Turns::new(script), None, out)
     }
 
-    /// Starts to serve what the model of a recording replied: each question gets the reply that it got then.
+    /// Starts to serve what the model of a recording replied: each request gets the reply that was recorded at its place.
     ///
     /// # Errors
     /// No port could be opened on 127.0.0.1.
-    pub(crate) fn replaying(recorded: Recorded, out: Outbox) -> io::Result<Self> {
-        Self::serving(ANY_PORT, Turns::new(recorded.script, recorded.cues), out)
+    pub(crate) fn replaying(cassette: Cassette, out: Outbox) -> io::Result<Self> {
+        match cassette.in_order() {
+            Some(script) => Self::serving(ANY_PORT, Turns::new(script), None, out),
+            None => Self::serving(ANY_PORT, Turns::new(Script::new()), Some(cassette), out),
+        }
     }
 
-    fn serving(port: u16, turns: Turns, out: Outbox) -> io::Result<Self> {
+    fn serving(
+        port: u16,
+        turns: Turns,
+        cassette: Option<Cassette>,
+        out: Outbox,
+    ) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             out,
             state: watch::Sender::default(),
@@ -100,6 +111,7 @@ impl ModelServer {
             exchanges: AtomicU64::new(0),
             memory: Mutex::new(Memory {
                 turns,
+                cassette,
                 folder: None,
                 map: ToolMap::default(),
                 model: None,
@@ -147,6 +159,9 @@ impl ModelServer {
             .forget_permits(self.shared.releases.available_permits());
         let mut memory = self.shared.memory();
         memory.turns.note_prompt(text);
+        if let Some(cassette) = &mut memory.cassette {
+            cassette.note_prompt(text);
+        }
         self.shared.follow(&memory)
     }
 
@@ -177,6 +192,28 @@ impl Drop for ModelServer {
     }
 }
 
+impl Memory {
+    /// What this request is answered with.
+    pub(crate) fn take(&mut self, asked: &Asked) -> Turn {
+        match &mut self.cassette {
+            Some(cassette) => cassette.take(asked),
+            None => self.turns.take(asked),
+        }
+    }
+
+    /// What is to be known about the requests so far, a sentence each.
+    pub(crate) fn told(&self) -> &[String] {
+        self.cassette.as_ref().map_or(&[], Cassette::told)
+    }
+
+    fn used(&self) -> usize {
+        match &self.cassette {
+            Some(cassette) => cassette.used(),
+            None => self.turns.used(),
+        }
+    }
+}
+
 impl Shared {
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
@@ -189,7 +226,7 @@ impl Shared {
 
     /// Brings the port and the state that others see in step with the place in the script.
     pub(crate) fn follow(&self, memory: &Memory) -> io::Result<()> {
-        let used = memory.turns.used();
+        let used = memory.used();
         let held = memory.held > 0;
         self.state.send_if_modified(|state| {
             let changed = state.used != used || state.holding != held;

@@ -29,6 +29,9 @@ pub struct ModelState {
     pub unmapped: Vec<Unmapped>,
     /// The first method and path that an agent asked for and that is not served.
     pub unserved: Option<String>,
+    /// What is to be known about requests to the model of a recording, a sentence each: what was not recorded, and where the
+    /// agent's tools gave it something else.
+    pub told: Vec<String>,
     /// The exact bodies of the last turns asked (16 at most, 16 MiB at most but for the last one), oldest first.
     pub recent: VecDeque<Arc<str>>,
 }

@@ -1,7 +1,5 @@
 //! Which reply of the script a request gets.
 
-use std::collections::HashSet;
-
 use super::asked::{Asked, Conversation};
 use super::script::{Failure, NamedFailure, Reply, Script};
 use super::side::{self, Seen};
@@ -11,8 +9,12 @@ use super::side::{self, Seen};
 pub(crate) enum Turn {
     /// It asks for something beside the conversation, named here; the script stays where it is.
     Side(&'static str),
+    /// The same, with the reply that was recorded for it.
+    Aside(&'static str, Box<Reply>),
     /// The reply of the script with this index.
     Reply(usize, Box<Reply>),
+    /// The recording has no reply for it: what says so.
+    Miss(Box<Reply>),
     /// The script has no reply left.
     Beyond,
     /// The next reply is a refused connection, and yet there is one: it is broken off.
@@ -23,10 +25,6 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 pub(crate) struct Turns {
     script: Script,
-    /// What each reply was an answer to, where the script was recorded: then requests take the reply to their own question.
-    cues: Vec<Cue>,
-    /// The replies of a recorded script that were given.
-    given: HashSet<usize>,
     next: usize,
     /// The failing reply given last, and the conversation it was given to.
     failed: Option<(usize, Conversation)>,
@@ -35,22 +33,11 @@ pub(crate) struct Turns {
     seen: Seen,
 }
 
-/// What a recorded reply was an answer to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cue {
-    /// What the user said first in the conversation.
-    pub(crate) first_user: String,
-    /// What the user said last; empty where results of tools stand there.
-    pub(crate) last_user: String,
-}
-
 impl Turns {
-    /// The beginning of a script; of a recorded one with what each reply was an answer to.
-    pub(crate) fn new(script: Script, cues: Vec<Cue>) -> Self {
+    /// The beginning of a script.
+    pub(crate) fn new(script: Script) -> Self {
         Self {
             script,
-            cues,
-            given: HashSet::new(),
             next: 0,
             failed: None,
             shut: false,
@@ -71,7 +58,7 @@ impl Turns {
         self.seen.turn(asked);
         let index = match self.failed.take() {
             Some((index, conversation)) if conversation == asked.conversation => index,
-            _ => self.pick(asked),
+            _ => self.next,
         };
         let Some(reply) = self.script.get(index) else {
             return Turn::Beyond;
@@ -84,30 +71,7 @@ impl Turns {
             self.failed = Some((index, asked.conversation.clone()));
         }
         self.next = self.next.max(index + 1);
-        self.given.insert(index);
         Turn::Reply(index, Box::new(reply.clone()))
-    }
-
-    /// The next reply; of a recorded script the first one to the same question that was not given yet, else the first one
-    /// that was not given.
-    fn pick(&self, asked: &Asked) -> usize {
-        if self.cues.is_empty() {
-            return self.next;
-        }
-        let mut best: Option<(u8, usize)> = None;
-        for (index, cue) in self.cues.iter().enumerate() {
-            if self.given.contains(&index) {
-                continue;
-            }
-            let alike = match cue.last_user == asked.last_user {
-                true => 1 + u8::from(cue.first_user == asked.first_user),
-                false => 0,
-            };
-            if best.is_none_or(|(most, _)| alike > most) {
-                best = Some((alike, index));
-            }
-        }
-        best.map_or(self.script.len(), |(_, index)| index)
     }
 
     /// A prompt is about to be sent: what it says. A refused connection of the turn before is over.
@@ -181,7 +145,7 @@ mod tests {
     }
 
     fn scripted(toml: &str) -> Turns {
-        Turns::new(script(toml), Vec::new())
+        Turns::new(script(toml))
     }
 
     fn asked(messages: usize, last: &str) -> Asked {
@@ -274,32 +238,5 @@ mod tests {
         aside.tools.clear();
         assert!(matches!(turns.take(&aside), Turn::Side(_)));
         assert_eq!(index(turns.take(&asked(3, "b"))), Some(1));
-    }
-
-    #[test]
-    fn a_recorded_reply_goes_to_the_question_that_it_answered() {
-        let cue = |first: &str, last: &str| Cue {
-            first_user: first.into(),
-            last_user: last.into(),
-        };
-        let replies =
-            script("[[model]]\nsay = \"a\"\n[[model]]\nsay = \"b\"\n[[model]]\nsay = \"c\"");
-        let cues = vec![cue("one", "one"), cue("one", ""), cue("two", "two")];
-        let mut turns = Turns::new(replies, cues);
-        let mut index = |first: &str, last: &str| {
-            let asked = Asked {
-                first_user: first.into(),
-                last_user: last.into(),
-                ..Asked::default()
-            };
-            match turns.take(&asked) {
-                Turn::Reply(index, _) => Some(index),
-                _ => None,
-            }
-        };
-        assert_eq!(index("two", "two"), Some(2));
-        assert_eq!(index("one", "one"), Some(0));
-        assert_eq!(index("other", "other"), Some(1));
-        assert_eq!(index("one", "one"), None);
     }
 }

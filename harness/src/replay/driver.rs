@@ -14,7 +14,7 @@ use super::incident::Incident;
 use super::plan::{Folder, FolderPlace, Plan, Unplayable};
 use crate::agent::{AgentProcess, Needed, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Log, Outgoing, PermissionChoice, Reply, SessionFiles, Unsent};
-use crate::model::{ModelServer, Recorded};
+use crate::model::{Cassette, ModelServer};
 use crate::rules::{Conversation, Judge, Judgement};
 use crate::scenario::{self, Setup};
 use crate::spec::Side;
@@ -61,6 +61,8 @@ pub(crate) struct Replayed {
     pub(crate) put_in: Vec<u64>,
     /// Whether the agent owed the answer to `initialize` to the end.
     pub(crate) silent: bool,
+    /// What the recorded model has to say, a sentence each.
+    pub(crate) told: Vec<String>,
     /// A fault of the harness.
     pub(crate) fault: Option<String>,
 }
@@ -76,6 +78,20 @@ pub(crate) enum Trouble {
     Harness(String),
 }
 
+/// What is to be known where the model is derived.
+const DERIVED: &str = "the model is an approximation: it says and calls what the agent told its client in the recording";
+
+/// The model that an agent talks to while a recording is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// The exchanges of the recording, if it holds any.
+    Recorded,
+    /// What can be told from what the agent said and called.
+    Derived,
+    /// None of the harness's.
+    None,
+}
+
 /// Replays a recording against the agent of `setup`. The live trace goes to `trace`.
 ///
 /// # Errors
@@ -83,6 +99,7 @@ pub(crate) enum Trouble {
 pub(crate) async fn replay(
     recording: &Recording,
     setup: &Setup,
+    model: Model,
     trace: &Path,
 ) -> Result<Replayed, Trouble> {
     let broken =
@@ -100,12 +117,20 @@ pub(crate) async fn replay(
     }
     let bindings = bound(&plan.folders, &folder);
     let (inbox, seen) = mpsc::channel(INBOX);
-    let model = match Recorded::of(recording, |text| bindings.to_live(None, text)) {
-        recorded if recorded.is_empty() => None,
-        recorded => {
-            let model = ModelServer::replaying(recorded, inbox.clone())
+    let live = |text: &str| bindings.to_live(None, text);
+    let derived = model == Model::Derived;
+    let cassette = match model {
+        Model::Recorded => Cassette::of(recording, live),
+        Model::Derived => Cassette::derived(recording, live),
+        Model::None => Cassette::default(),
+    };
+    let model = match cassette {
+        cassette if cassette.is_empty() => None,
+        cassette => {
+            let model = ModelServer::replaying(cassette, inbox.clone())
                 .map_err(|error| broken("no port for the recorded model", &error))?;
             model.set_folder(folder.workspace());
+            model.set_tools(setup.profile.tools.clone());
             Some(model)
         }
     };
@@ -125,6 +150,7 @@ pub(crate) async fn replay(
         agent,
         seen,
         model,
+        derived,
         log: Log::judged_by(Judge::of_recording(true), began, file),
         unsent: Unsent::default(),
         answers: Answers::new(files),
@@ -164,6 +190,8 @@ struct Driver {
     seen: mpsc::Receiver<Observed>,
     /// What serves the model's replies of the recording, if it holds any.
     model: Option<ModelServer>,
+    /// Whether these are made up from what the agent said and called.
+    derived: bool,
     log: Log,
     unsent: Unsent,
     answers: Answers,
@@ -477,6 +505,7 @@ impl Driver {
             engine,
             agent,
             model,
+            derived,
             mut seen,
             mut log,
             mut live,
@@ -492,9 +521,12 @@ impl Driver {
                 log.write(observed.at, observed.from, observed.body, None);
             })
             .await;
-        drop(model);
+        let told = model.map(|model| model.watch().borrow().told.clone());
         let (judgement, talk, fault) = log.finish();
         let (plan, incidents, mut notes) = engine.into_parts();
+        if derived {
+            notes.push(DERIVED.to_owned());
+        }
         match ending.needed {
             Needed::Nothing | Needed::StdinClosed => {}
             Needed::Term => notes.push(ENDED_BY.replace('_', "SIGTERM")),
@@ -502,6 +534,7 @@ impl Driver {
         }
         Replayed {
             trace,
+            told: told.unwrap_or_default(),
             live,
             judgement,
             talk,

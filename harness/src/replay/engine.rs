@@ -325,6 +325,15 @@ impl Engine {
         }
     }
 
+    /// The request of the other side that is recorded next.
+    pub(crate) fn awaited_request(&self) -> Option<&super::plan::Ask> {
+        let mut open = self.waiting.iter().flat_map(|step| self.open_causes(*step));
+        open.find_map(|cause| match cause {
+            Cause::Asked(ask) => self.plan.asks.get(ask),
+            _ => None,
+        })
+    }
+
     /// What the next step waits for, if that is a cancel alone.
     pub(crate) fn awaited_cancel(&self) -> Option<&str> {
         let open = self.waiting.first().map(|step| self.open_causes(*step))?;

@@ -22,7 +22,7 @@ mod turn;
 
 pub(crate) use accept::accepted;
 pub(crate) use compare::{Live, compared};
-pub(crate) use driver::{Replayed, Trouble, replay};
+pub(crate) use driver::{Model, Replayed, Trouble, replay};
 pub(crate) use incident::Incident;
 pub(crate) use plan::playable;
 pub(crate) use player::play;

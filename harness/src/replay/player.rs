@@ -20,6 +20,8 @@ use crate::wire::{LineSplitter, Message, Piece};
 const LONGEST: usize = 64 * 1024 * 1024;
 /// How long a recorded cancel is waited for before that is said.
 const CANCEL: Duration = Duration::from_secs(3);
+/// How much of a recorded prompt is shown, in characters.
+const SHOWN: usize = 120;
 /// How many lines of the client may wait.
 const INBOX: usize = 1024;
 
@@ -248,24 +250,57 @@ impl<W: Write, S: FnMut(&str)> Player<W, S> {
             .get(method)
             .is_some_and(|known| known.handled_by(Side::Agent));
         let (line, how) = match made {
-            Some(result) => (Outgoing::result(&id, &result), "answered all the same"),
+            Some(result) => (
+                Outgoing::result(&id, &result),
+                "answered all the same".to_owned(),
+            ),
             None if known => (
                 Outgoing::error(
                     &id,
                     -32602,
-                    &format!("the recording has no such `{method}` at this place"),
+                    &format!(
+                        "the recording has no such `{method}` at this place{}",
+                        self.awaited()
+                    ),
                 ),
-                "answered with error -32602",
+                format!("answered with error -32602{}", self.awaited()),
             ),
             None => (
                 Outgoing::error(&id, -32601, &format!("method not found: {method}")),
-                "answered with error -32601",
+                "answered with error -32601".to_owned(),
             ),
         };
         (self.say)(&format!(
             "`{method}` with id {id} is not in the recording at this place: {how}"
         ));
         self.send(line.text().as_bytes().to_vec(), false);
+    }
+
+    /// What is recorded here, as the end of a sentence, and how to go on without it.
+    fn awaited(&self) -> String {
+        let Some(ask) = self.engine.awaited_request() else {
+            return "; nothing more is recorded".to_owned();
+        };
+        let blocks = ask.params.get("prompt").and_then(Value::as_array);
+        let texts = blocks
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it.get("text")?.as_str());
+        let said = texts.collect::<Vec<_>>().join(" ");
+        let mut short: String = said.chars().take(SHOWN).collect();
+        if short.len() < said.len() {
+            short.push('…');
+        }
+        let what = match ask.method.as_str() {
+            "session/prompt" => format!("the prompt \"{short}\""),
+            method => format!("`{method}`"),
+        };
+        let way = if self.lenient {
+            ""
+        } else {
+            "; `--lenient` goes on with another"
+        };
+        format!("; recorded here is {what} (event {}){way}", ask.event)
     }
 
     /// A recorded result, with a fresh id where it opens a session.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::model::Cassette;
 use crate::trace::{Party, Recording};
 use crate::wire::Reading;
 
@@ -14,7 +15,8 @@ pub(crate) struct Recorded {
     pub(crate) command: String,
 }
 
-/// Each command that a recording holds, once, in its order: of tool calls, terminals and MCP servers.
+/// Each command that a recording holds, once: of tool calls, terminals and MCP servers in their order, and of what the
+/// recorded model calls for.
 pub(crate) fn commands(recording: &Recording) -> Vec<Recorded> {
     let mut found = Vec::new();
     for event in &recording.events {
@@ -49,6 +51,15 @@ pub(crate) fn commands(recording: &Recording) -> Vec<Recorded> {
                 }
             }
             None => {}
+        }
+    }
+    for command in Cassette::of(recording, str::to_owned).commands() {
+        let known = found.iter().any(|it: &Recorded| it.command == command);
+        if !known {
+            found.push(Recorded {
+                by: "model",
+                command,
+            });
         }
     }
     found

@@ -1,12 +1,11 @@
 //! AUTH-01 to -03 and -09: the methods of authentication that the agent offers.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use super::quote::quote;
 use super::schema::faults_in;
 use super::{Moment, Out, Rule};
+use crate::hash::HashSet;
 use crate::spec::Schema;
 
 const ENTRIES: &str = "AUTH-01";
@@ -73,7 +72,7 @@ fn offered(moment: &Moment<'_>, result: &Value, out: &mut Out<'_>) {
             format!("an entry of `authMethods`: {}", violation.message),
         );
     }
-    let mut ids = HashSet::new();
+    let mut ids = HashSet::default();
     for (index, entry) in methods.iter().enumerate() {
         if let Some(id) = entry.get("id").and_then(Value::as_str)
             && !ids.insert(id)

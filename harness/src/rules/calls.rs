@@ -1,10 +1,11 @@
 //! The tool calls of a session, as far as its events tell.
 
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
+use super::quote::quote;
+use crate::hash::HashMap;
 use crate::spec::TOOL_KINDS;
 
 /// So many calls of a session are kept; beyond them those that have ended are forgotten.
@@ -81,6 +82,10 @@ pub struct Call {
     pub status: Option<Status>,
     /// Whether it was ever shown as running.
     pub ran: bool,
+    /// Whether the last status that was given is none that the protocol has, and so which one was meant is not known.
+    pub unclear: bool,
+    /// Whether that was so at any time.
+    pub was_unclear: bool,
     /// Its `kind`, where a known one was given.
     pub kind: Option<&'static str>,
     /// A number that stands for its title.
@@ -104,6 +109,8 @@ impl Call {
             replayed: false,
             status: None,
             ran: false,
+            unclear: false,
+            was_unclear: false,
             kind: None,
             title: 0,
             asked: 0,
@@ -119,9 +126,16 @@ impl Call {
     }
 
     fn take_over(&mut self, body: &Value) {
-        if let Some(status) = body.get("status").and_then(Status::of) {
-            self.status = Some(status);
-            self.ran |= status == Status::InProgress;
+        match body.get("status").filter(|status| !status.is_null()) {
+            None => {}
+            Some(given) => match Status::of(given) {
+                Some(status) => {
+                    self.status = Some(status);
+                    self.ran |= status == Status::InProgress;
+                    self.unclear = false;
+                }
+                None => (self.unclear, self.was_unclear) = (true, true),
+            },
         }
         if let Some(kind) = body.get("kind").and_then(Value::as_str) {
             self.kind = TOOL_KINDS.iter().copied().find(|known| *known == kind);
@@ -132,6 +146,14 @@ impl Call {
             self.title = hasher.finish();
         }
     }
+}
+
+/// Why nothing can be said of what a call's status must be: what is wrong with the status itself is TOOLCALL-03's.
+pub(super) fn unclear(id: &str) -> String {
+    format!(
+        "call {} had a status that the protocol does not have",
+        quote(id)
+    )
 }
 
 /// What an event did to a tool call.
@@ -228,9 +250,9 @@ impl Calls {
     ) -> Option<CallStep> {
         self.step(index, turn, body, |call| {
             // A request shows the call, but its status says nothing that the updates do not say.
-            let status = call.status;
+            let (status, unclear) = (call.status, call.unclear);
             call.take_over(body);
-            call.status = status;
+            (call.status, call.unclear) = (status, unclear);
             call.asked += 1;
         })
     }

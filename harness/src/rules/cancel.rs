@@ -1,10 +1,9 @@
 //! Cancellation: how a turn ends that the client cancelled, and what may still come after it.
 
-use std::collections::HashMap;
-
 use super::prompt::{blames_account, said};
 use super::quote::quote;
 use super::{Conversation, Moment, Out, Rule};
+use crate::hash::HashMap;
 use crate::trace::Body;
 use crate::wire::Id;
 

@@ -1,12 +1,11 @@
 //! COMMANDS-01, -02 and INTEROP-16: the commands that the agent advertises.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::Value;
 
 use super::quote::quote;
 use super::schema::faults_in;
 use super::{Moment, Out, Rule, Update};
+use crate::hash::{HashMap, HashSet};
 
 const MEMBERS: &str = "COMMANDS-01";
 const WHEN: &str = "COMMANDS-02";
@@ -92,7 +91,7 @@ fn members(moment: &Moment<'_>, out: &mut Out<'_>) {
 }
 
 fn names(moment: &Moment<'_>, commands: &[Value], out: &mut Out<'_>) {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     for (index, command) in commands.iter().enumerate() {
         let Some(name) = command.get("name").and_then(Value::as_str) else {
             continue;

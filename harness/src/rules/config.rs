@@ -1,12 +1,11 @@
 //! CONFIG-01 to -03, -06, -10 and -12: the configuration options of a session.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::Value;
 
 use super::quote::quote;
 use super::schema::faults_in;
 use super::{Moment, Out, Place, Rule};
+use crate::hash::{HashMap, HashSet};
 
 const SOUND: &str = "CONFIG-01";
 const CURRENT: &str = "CONFIG-02";
@@ -170,7 +169,7 @@ impl Config {
 impl Known {
     /// Takes a new list. An option in it that an update lacked was not gone, if nothing else has changed since.
     fn replace(&mut self, options: Vec<Brief>, out: &mut Out<'_>) {
-        let mut blamed = HashSet::new();
+        let mut blamed = HashSet::default();
         self.missing.retain(|missing| {
             let back = options.iter().any(|option| option.id == missing.id);
             let same = missing.beside.iter().all(|old| options.contains(old));
@@ -243,7 +242,7 @@ fn judge_list(moment: &Moment<'_>, options: &[Value], path: &str, out: &mut Out<
             );
         }
     }
-    let mut ids = HashSet::new();
+    let mut ids = HashSet::default();
     for (index, option) in options.iter().enumerate() {
         let at = |member: &str| moment.at(format!("{path}/{index}{member}"));
         if let Some(id) = option.get("id").and_then(Value::as_str)
@@ -260,7 +259,7 @@ fn judge_list(moment: &Moment<'_>, options: &[Value], path: &str, out: &mut Out<
             );
         }
         let values = offered(option);
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         if let Some(twice) = values.iter().find(|value| !seen.insert(**value)) {
             sound = false;
             out.fail(

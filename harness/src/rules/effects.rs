@@ -1,11 +1,12 @@
 //! What an agent does through the client, and which tool calls it may belong to.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 
 use serde_json::Value;
 
 use super::quote::quote;
+use crate::hash::{HashMap, HashSet};
 
 /// Members of `rawInput` that name a file.
 const FILES: [&str; 5] = ["path", "file_path", "filePath", "absolute_path", "abs_path"];

@@ -1,7 +1,5 @@
 //! ELICIT-01 to -11 and -16: what the agent asks the user through the client.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::elicit_form;
@@ -9,6 +7,7 @@ use super::elicit_url;
 use super::quote::quote;
 use super::session::{Standing, is_creating, standing};
 use super::{Conversation, Moment, Open, Out, Rule};
+use crate::hash::HashMap;
 use crate::wire::{Id, Message};
 
 const FORM_OFFERED: &str = "ELICIT-01";

@@ -1,13 +1,12 @@
 //! FS-01 to -05: the files that the agent asks the client to read and write.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::path::is_absolute;
 use super::quote::quote;
 use super::session::{Standing, is_creating, standing};
 use super::{Conversation, Moment, Out, Rule};
+use crate::hash::HashMap;
 use crate::wire::Message;
 
 const READ_OFFERED: &str = "FS-01";

@@ -1,13 +1,12 @@
 //! JSONRPC-01 to -10 and INTEROP-13: the envelope of messages, ids, and that each request is answered once.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::quote::{quote, quote_id};
 use super::transport::is_bare_response;
 use super::{Conversation, Moment, Open, Out, Place, Rule};
+use crate::hash::{HashMap, HashSet};
 use crate::spec::{Form, Methods, Side};
 use crate::trace::{Body, Party};
 use crate::wire::{Id, Kind, Message, Oddity, Reading};

@@ -1,12 +1,11 @@
 //! MODE-01 and -03: the modes of a session.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::Value;
 
 use super::quote::quote;
 use super::schema::faults_in;
 use super::{Moment, Out, Place, Rule};
+use crate::hash::{HashMap, HashSet};
 
 const LISTED: &str = "MODE-01";
 const AVAILABLE: &str = "MODE-03";
@@ -142,7 +141,7 @@ fn listed(moment: &Moment<'_>, modes: &Value, out: &mut Out<'_>) {
             format!("the modes: {}", violation.message),
         );
     }
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     for (index, mode) in entries(modes) {
         if let Some(id) = mode.get("id").and_then(Value::as_str)
             && !seen.insert(id)

@@ -1,6 +1,6 @@
 //! Permission: what a request offers, which call it is for, and whether the answer is heeded.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -9,6 +9,7 @@ use super::effects::{Effect, Targets};
 use super::part;
 use super::quote::quote;
 use super::{Consent, Conversation, Moment, Origin, Out, Place, Rule, Status};
+use crate::hash::{HashMap, HashSet};
 
 /// How long before the recorded answer an effect may be seen of an agent that waited for it, in seconds: a recorder
 /// reads the two directions side by side.
@@ -553,7 +554,7 @@ fn options(moment: &Moment<'_>, params: &Value, fits: bool, out: &mut Out<'_>) {
         out.fail("INTEROP-12", moment.at("/params/options"), what);
         return;
     }
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut unique = true;
     let (mut allows, mut refuses, mut known) = (false, false, true);
     let mut blank = None;

@@ -1,12 +1,12 @@
 //! Plans: their entries, and whether each update holds the whole plan.
 
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
 use super::part;
 use super::{Moment, Out, Place, Rule};
+use crate::hash::HashMap;
 
 /// How many shortened plans of a turn are remembered.
 const REMEMBERED: usize = 16;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::calls::unclear;
 use super::quote::quote;
 use super::{Conversation, Gap, Moment, Open, Origin, Out, Place, Rule, Session, Turn, Update};
 use crate::hash::{HashMap, HashSet};
@@ -327,6 +328,10 @@ impl Prompts {
             return;
         }
         for (id, call) in session.calls.of_turn() {
+            if call.unclear {
+                out.inconclusive("PROMPT-06", unclear(id));
+                continue;
+            }
             let status = call.status();
             out.check("PROMPT-06", status.is_final(), at(), || {
                 format!(

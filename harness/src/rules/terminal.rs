@@ -1,13 +1,12 @@
 //! TERMINAL-01 to -05: the commands that the agent has the client run.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::path::is_absolute;
 use super::quote::quote;
 use super::session::{Standing, standing};
 use super::{Conversation, Moment, Open, Out, Place, Rule, Turn};
+use crate::hash::HashMap;
 use crate::wire::Message;
 
 const OFFERED: &str = "TERMINAL-01";

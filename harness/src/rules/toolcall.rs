@@ -1,13 +1,13 @@
 //! Tool calls: how they are announced, updated and shown.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::Value;
 
+use super::calls::unclear;
 use super::part;
 use super::path::is_absolute;
 use super::quote::quote;
 use super::{Call, CallStep, Consent, Moment, Origin, Out, Rule, Session, Status, Turn};
+use crate::hash::{HashMap, HashSet};
 
 /// So many beginnings of texts are kept.
 const KEPT_TEXTS: usize = 10_000;
@@ -365,6 +365,10 @@ impl ToolCalls {
         // A call that has ended shows it too, where it was never said to be running.
         let judged = |call: &Call| call.ran || call.status().is_final();
         for (id, call) in session.calls.of_turn().filter(|(_, call)| judged(call)) {
+            if call.unclear {
+                out.inconclusive("TOOLCALL-06", unclear(id));
+                continue;
+            }
             out.check(
                 "TOOLCALL-06",
                 call.status() != Status::InProgress,
@@ -562,6 +566,9 @@ fn named(moment: &Moment<'_>, session: &Session, step: CallStep, id: &str, out: 
 
 fn shown_running(moment: &Moment<'_>, call: &Call, id: &str, out: &mut Out<'_>) {
     match call.consent {
+        Consent::Allowed(_) if !call.ran && call.was_unclear => {
+            out.inconclusive("TOOLCALL-05", unclear(id));
+        }
         Consent::Allowed(_) => out.check(
             "TOOLCALL-05",
             call.ran,

@@ -1,12 +1,11 @@
 //! Usage figures.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::part;
 use super::quote::quote;
 use super::{Moment, Out, Rule};
+use crate::hash::HashMap;
 
 /// The codes of ISO 4217: those in use, and those withdrawn in recent years.
 const CURRENCIES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP \

@@ -8,7 +8,7 @@ mod text;
 mod tool;
 mod turn;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{Hash as _, Hasher as _};
 
 use self::envelope::Envelope;
@@ -23,6 +23,7 @@ use super::minted::{Minted, Reference, Scope};
 use super::node::{Node, hasher};
 use super::prepare::{self, Context, MessageKind};
 use super::volatility::Volatility;
+use crate::hash::HashMap;
 use crate::spec::Identifier;
 use crate::trace::{Body, Party, Recording};
 
@@ -64,7 +65,7 @@ pub(super) fn sort<'a>(
             items: Vec::new(),
             references: Vec::new(),
             requests: Vec::new(),
-            targets: HashMap::new(),
+            targets: HashMap::default(),
             connection: Vec::new(),
             sessions: Vec::new(),
             calls: Vec::new(),
@@ -73,12 +74,12 @@ pub(super) fn sort<'a>(
             closed: false,
             hits: vec![false; volatility.entries().len()],
         },
-        kinds: HashMap::new(),
-        session_numbers: HashMap::new(),
+        kinds: HashMap::default(),
+        session_numbers: HashMap::default(),
         live: Vec::new(),
-        open: HashMap::new(),
-        last: HashMap::new(),
-        elicitations: HashMap::new(),
+        open: HashMap::default(),
+        last: HashMap::default(),
+        elicitations: HashMap::default(),
         dropped: Vec::new(),
         forced: false,
         templates: VecDeque::new(),

@@ -10,6 +10,7 @@ use super::super::agent::{
 use super::super::reports::Output;
 use super::super::value::{self, Color};
 use crate::diff::Class;
+use crate::replay::Model;
 
 const REPLAY: &str = "Replay";
 
@@ -55,6 +56,14 @@ pub(crate) struct ReplayArguments {
     /// that is not one of the project's own is not replayed: its commands are listed.
     #[arg(long, help_heading = REPLAY)]
     pub(super) trust: bool,
+
+    /// The model that the agent talks to: `recorded`, `derived` or `none`
+    ///
+    /// With `recorded` the model's exchanges of the recording are served again, each to the request at its place of the
+    /// conversation; a recording without any leaves the agent the model that it has. With `derived` a model is made up from
+    /// what the agent said and called in the recording, which is an approximation. With `none` the agent uses what it has.
+    #[arg(long, value_name = "MODEL", value_enum, default_value_t = ModelChoice::Recorded, help_heading = REPLAY)]
+    pub(super) model: ModelChoice,
 
     /// Write what the agent does now into the recording
     ///
@@ -104,6 +113,38 @@ impl ReplayArguments {
             verbose: self.verbose,
             color: self.color,
             reports: &self.output.report,
+        }
+    }
+}
+
+/// Which model the agent talks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ModelChoice {
+    /// The exchanges of the recording.
+    Recorded,
+    /// One that is made up from the recording.
+    Derived,
+    /// None of the harness's.
+    None,
+}
+
+impl ModelChoice {
+    /// The word for it on the command line.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Derived => "derived",
+            Self::None => "none",
+        }
+    }
+}
+
+impl From<ModelChoice> for Model {
+    fn from(choice: ModelChoice) -> Self {
+        match choice {
+            ModelChoice::Recorded => Self::Recorded,
+            ModelChoice::Derived => Self::Derived,
+            ModelChoice::None => Self::None,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::source::Position;
 use crate::spec::Side;
 use crate::verdict::{Blocked, Blocker, KnownFailures, Piece, assess_recordings};
 pub(super) use arguments::ReplayArguments;
-use play::Played;
+use play::{How, Played};
 use sources::Source;
 
 /// Runs the command.
@@ -50,7 +50,12 @@ pub(super) fn main(arguments: &ReplayArguments) -> Exit {
         arguments.slow,
         false,
     );
-    let played = match play::all(&sources, &setup, arguments.repeat) {
+    let how = How {
+        repeat: arguments.repeat,
+        model: arguments.model.into(),
+        progress: !arguments.quiet,
+    };
+    let played = match play::all(&sources, &setup, how) {
         Ok(played) => played,
         Err(why) => {
             error(format_args!("{why}; {REPORT_FAULT}"));

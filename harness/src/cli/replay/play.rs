@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 
+use super::super::output::say;
 use super::super::redaction::redact;
 use super::super::run::arrival::Arrival;
 use super::sources::Source;
@@ -13,10 +15,25 @@ use crate::agent;
 use crate::canon::Unmatched;
 use crate::diff::{Change, Class, Difference};
 use crate::replay::{self, Incident, Live, Replayed, Trouble, compared};
+use crate::report::plain;
 use crate::rules::Judgement;
 use crate::scenario::Setup;
 use crate::trace::{Party, Recording};
 use crate::wire::Reading;
+
+/// A replay that is shorter shows no progress.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// How recordings are replayed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    /// How often each.
+    pub(super) repeat: usize,
+    /// The model that the agent talks to.
+    pub(super) model: replay::Model,
+    /// Whether to say on stderr how far it is.
+    pub(super) progress: bool,
+}
 
 /// A difference, and in how many of the replays it was seen.
 pub(super) struct Seen {
@@ -60,7 +77,7 @@ pub(super) struct Played {
 ///
 /// # Errors
 /// A sentence on a fault of the harness.
-pub(super) fn all(sources: &[Source], setup: &Setup, repeat: usize) -> Result<Vec<Played>, String> {
+pub(super) fn all(sources: &[Source], setup: &Setup, how: How) -> Result<Vec<Played>, String> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| format!("the harness cannot run: {error}"))?;
     let played = runtime.block_on(async {
@@ -69,7 +86,7 @@ pub(super) fn all(sources: &[Source], setup: &Setup, repeat: usize) -> Result<Ve
         let names = names(sources);
         let mut all = Vec::new();
         for (source, name) in sources.iter().zip(&names) {
-            let played = one(source, name, setup, repeat).await;
+            let played = one(source, name, setup, how).await;
             let over = played.runs.iter().any(|run| run.no_agent.is_some());
             all.push(played);
             if over {
@@ -104,7 +121,7 @@ fn names(sources: &[Source]) -> Vec<String> {
         .collect()
 }
 
-async fn one(source: &Source, name: &str, setup: &Setup, repeat: usize) -> Played {
+async fn one(source: &Source, name: &str, setup: &Setup, how: How) -> Played {
     let mut played = Played {
         runs: Vec::new(),
         differences: Vec::new(),
@@ -112,16 +129,19 @@ async fn one(source: &Source, name: &str, setup: &Setup, repeat: usize) -> Playe
         notes: Vec::new(),
         unmatched: Vec::new(),
     };
-    for number in 1..=repeat {
-        let file = match repeat {
+    for number in 1..=how.repeat {
+        let progress = Progress::begin(how, &source.path, number);
+        let file = match how.repeat {
             1 => format!("{name}.replay.jsonl"),
             _ => format!("{name}.replay-{number}.jsonl"),
         };
         let (replay, differences) =
-            match replay::replay(&source.recording, setup, &setup.keep.join(file)).await {
+            match replay::replay(&source.recording, setup, how.model, &setup.keep.join(file)).await
+            {
                 Ok(replayed) => taken(source, replayed, &mut played, number == 1),
                 Err(trouble) => (failed(trouble), Vec::new()),
             };
+        drop(progress);
         for difference in differences {
             merge(&mut played.differences, difference);
         }
@@ -135,6 +155,33 @@ async fn one(source: &Source, name: &str, setup: &Setup, repeat: usize) -> Playe
         .differences
         .sort_by_key(|seen| seen.difference.left_event.unwrap_or(u64::MAX));
     played
+}
+
+/// Says on stderr which recording is replayed, once that takes longer than a moment.
+struct Progress(Option<tokio::task::JoinHandle<()>>);
+
+impl Progress {
+    fn begin(how: How, path: &Path, number: usize) -> Self {
+        let name = plain(&path.display().to_string());
+        let line = match how.repeat {
+            1 => format!("replaying {name} …"),
+            repeat => format!("replaying {name} ({number} of {repeat}) …"),
+        };
+        Self(how.progress.then(|| {
+            tokio::spawn(async move {
+                tokio::time::sleep(MOMENT).await;
+                say(line);
+            })
+        }))
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(task) = self.0.take() {
+            task.abort();
+        }
+    }
 }
 
 /// Compares a replay with its recording.
@@ -199,7 +246,14 @@ fn taken(
             )),
             _ => None,
         });
-    for note in replayed.notes.iter().cloned().chain(answered) {
+    for told in &replayed.told {
+        if !played.notes.contains(told) {
+            // Said at once: the report may go elsewhere.
+            say(format_args!("replay: {}", plain(told)));
+        }
+    }
+    let told = replayed.told.iter().cloned();
+    for note in told.chain(replayed.notes.iter().cloned()).chain(answered) {
         if !played.notes.contains(&note) {
             played.notes.push(note);
         }

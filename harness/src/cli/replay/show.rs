@@ -4,13 +4,16 @@ use std::io;
 
 use serde_json::{Value, json};
 
+use super::super::agent::HomeChoice;
 use super::super::output::{error, print, say};
 use super::super::reports::REPORT_FAULT;
 use super::super::value::Target;
 use super::ReplayArguments;
+use super::arguments::ModelChoice;
 use super::play::{Played, Seen};
 use super::sources::Source;
-use crate::diff::Comparison;
+use crate::agent::Named;
+use crate::diff::{Class, Comparison};
 use crate::report::{self, Detail, Paint, Run, Showing, plain};
 
 /// Shows the reports.
@@ -83,6 +86,7 @@ fn of_one(
     let mut comparison = Comparison::default();
     for seen in &played.differences {
         let mut difference = seen.difference.clone();
+        difference.message = of_sides(&difference.message);
         difference.message.push_str(&frequency(seen, runs));
         comparison.differences.push(difference);
     }
@@ -110,6 +114,10 @@ fn of_one(
         }
         line(0, "");
     }
+    if runs > 1 && !played.differences.is_empty() {
+        line(2, &steadiness(&played.differences, arguments.level, runs));
+        line(0, "");
+    }
     if !arguments.quiet {
         for note in &played.notes {
             line(2, &format!("{}  {}", paint.faint("note "), plain(note)));
@@ -119,6 +127,10 @@ fn of_one(
                 let path = plain(&trace.display().to_string());
                 line(2, &format!("{}  {path}", paint.faint("trace")));
             }
+        }
+        if count > 0 {
+            let words = plain(&repeat(arguments, source));
+            line(2, &format!("{}  {words}", paint.faint("repeat")));
         }
         line(0, "");
     }
@@ -130,6 +142,94 @@ fn frequency(seen: &Seen, runs: usize) -> String {
         runs if seen.runs >= runs => format!(" (in all {runs} replays)"),
         runs => format!(" (in {} of {runs} replays)", seen.runs),
     }
+}
+
+/// The command that replays a recording again. Values of variables are left out: they may be secret.
+fn repeat(arguments: &ReplayArguments, source: &Source) -> String {
+    let mut words = vec!["harness".to_owned(), "replay".to_owned()];
+    words.push(source.path.display().to_string());
+    let mut put = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
+    if let Some(agent) = &arguments.agent.agent {
+        put("--agent", agent.clone());
+    }
+    if let Some(profile) = &arguments.agent.profile {
+        put("--profile", profile.clone());
+    }
+    if arguments.model != ModelChoice::Recorded {
+        put("--model", arguments.model.as_str().to_owned());
+    }
+    for named in &arguments.surroundings.env {
+        match named {
+            Named::Set(name, _) => put("--env", format!("{name}=…")),
+            Named::Pass(name) => put("--env", name.clone()),
+        }
+    }
+    if arguments.surroundings.home == HomeChoice::Keep {
+        put("--home", "keep".to_owned());
+    }
+    if arguments.level != Class::Behaviour {
+        put("--level", arguments.level.to_string());
+    }
+    let flags = [
+        ("--env-all", arguments.surroundings.env_all),
+        ("--trust", arguments.trust),
+    ];
+    words.extend(
+        flags
+            .iter()
+            .filter(|(_, is_on)| *is_on)
+            .map(|(flag, _)| (*flag).to_owned()),
+    );
+    if !arguments.agent.words.is_empty() {
+        words.push("--".to_owned());
+        let given = arguments.agent.words.iter();
+        words.extend(given.map(|word| word.to_string_lossy().into_owned()));
+    }
+    shell_words::join(words)
+}
+
+/// The words of a comparison with its sides by what they are here.
+fn of_sides(words: &str) -> String {
+    const SIDES: [(&str, &str); 4] = [
+        ("on the left", "in the recording"),
+        ("on the right", "in the replay"),
+        ("the left ends", "the recording ends"),
+        ("the right ends", "the replay ends"),
+    ];
+    let own = words.to_owned();
+    SIDES
+        .iter()
+        .fold(own, |words, (side, name)| words.replace(side, name))
+}
+
+/// Which of the differences are in each replay and which come and go, in a sentence.
+fn steadiness(all: &[Seen], level: Class, runs: usize) -> String {
+    const NAMED: usize = 3;
+    let shown = all.iter().filter(|seen| seen.difference.class >= level);
+    let (stable, passing): (Vec<&Seen>, Vec<&Seen>) = shown.partition(|seen| seen.runs >= runs);
+    let listed = |them: &[&Seen]| {
+        let mut places: Vec<String> = Vec::new();
+        for seen in them {
+            let place = plain(&seen.difference.place);
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        let more = places.len().saturating_sub(NAMED);
+        places.truncate(NAMED);
+        if more > 0 {
+            places.push(format!("{more} more places"));
+        }
+        match places.is_empty() {
+            true => "none".to_owned(),
+            false => format!("{} ({})", them.len(), places.join("; ")),
+        }
+    };
+    format!(
+        "in {runs} replays stable: {}; come and go: {}",
+        listed(&stable),
+        listed(&passing)
+    )
 }
 
 /// The report of the judgement with the differences of all recordings.
@@ -147,6 +247,7 @@ fn to_json(sources: &[Source], played: &[Played], run: &Run) -> serde_json::Resu
         for seen in &played.differences {
             let mut difference = serde_json::to_value(&seen.difference)?;
             if let Some(members) = difference.as_object_mut() {
+                members.insert("message".into(), json!(of_sides(&seen.difference.message)));
                 members.insert("recording".into(), json!(path));
                 members.insert("runs".into(), json!(seen.runs));
                 members.insert("of".into(), json!(played.runs.len()));

@@ -2,10 +2,11 @@
 //! says about itself, and its schema.
 //!
 //! `known` has the tables, `place` finds the parameters, `parts` writes what goes into them, `schema` reads and fills
-//! JSON Schemas, `given` follows a profile.
+//! JSON Schemas, `given` follows a profile. `meaning` goes the other way: from a call of a tool to its kind.
 
 mod given;
 mod known;
+mod meaning;
 mod names;
 mod parts;
 mod place;
@@ -19,6 +20,7 @@ use super::asked::Tool;
 use super::script::Call;
 use super::tool_map::ToolMap;
 use known::Kind;
+pub(crate) use meaning::{meaning, of_kind};
 use parts::{Parts, in_folder};
 use place::{Placed, Sign, Target};
 pub(crate) use schema::filled;

@@ -1,7 +1,8 @@
 //! The ids of requests that were answered, in a space that does not grow with their number.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
+use crate::hash::HashSet;
 use crate::wire::Id;
 
 /// So many ids that are no whole numbers are remembered, the last ones.

@@ -165,6 +165,27 @@ fn a_call_that_still_runs_when_the_turn_ends_fails() {
 }
 
 #[test]
+fn a_status_that_does_not_exist_is_one_failure() {
+    for status in ["complete", "running"] {
+        let odd = step("a", &format!(r#","status":"{status}""#));
+        let it = turn(&[&call("a", RUNS), &odd]);
+        let failed = failures(&it);
+        assert!(
+            !failed.is_empty() && failed.iter().all(|failure| failure.contains("@6/")),
+            "{failed:?}"
+        );
+        let it = turn(&[&call("a", ""), &asked("a", "y"), &odd, &step("a", DONE)]);
+        let failed = failures(&it);
+        assert!(
+            !failed
+                .iter()
+                .any(|failure| failure.starts_with("TOOLCALL-05")),
+            "{failed:?}"
+        );
+    }
+}
+
+#[test]
 fn a_call_that_still_runs_when_the_turn_is_cancelled_is_noted() {
     let it = judged(&format!(
         "{OPENING}\n{PROMPT}\n{}\n{}",
