@@ -14,7 +14,9 @@ pub(crate) struct Attachment {
 const PUNCTUATION: [char; 9] = ['.', ',', ';', ':', '!', '?', ')', '"', '\''];
 
 /// Every `@path` in `text` that names a file or folder, once per path, in order.
-pub(crate) fn find(text: &str, cwd: &Path, home: Option<&Path>) -> Vec<Attachment> {
+///
+/// A relative name is looked for in each of `folders`, the session's own first.
+pub(crate) fn find(text: &str, folders: &[&Path], home: Option<&Path>) -> Vec<Attachment> {
     let mut found: Vec<Attachment> = Vec::new();
     for word in text.split_whitespace() {
         let Some(name) = word
@@ -24,8 +26,13 @@ pub(crate) fn find(text: &str, cwd: &Path, home: Option<&Path>) -> Vec<Attachmen
         else {
             continue;
         };
-        let Some(attachment) = existing(name, cwd, home)
-            .or_else(|| existing(name.trim_end_matches(PUNCTUATION), cwd, home))
+        let in_folders = |name: &str| {
+            folders
+                .iter()
+                .find_map(|folder| existing(name, folder, home))
+        };
+        let Some(attachment) =
+            in_folders(name).or_else(|| in_folders(name.trim_end_matches(PUNCTUATION)))
         else {
             continue;
         };
@@ -87,7 +94,7 @@ mod tests {
         std::fs::write(folder.path().join("a.txt"), "").unwrap();
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("note"), "").unwrap();
-        find(text, folder.path(), Some(home.path()))
+        find(text, &[folder.path()], Some(home.path()))
             .into_iter()
             .map(|attachment| {
                 let path = attachment.path.display().to_string();

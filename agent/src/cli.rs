@@ -47,9 +47,14 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// The wire behaviour to show
+    /// The wire behaviour to show: 0.11.0, 1.0.3, or everything, which has the optional parts of
+    /// the protocol that are there so far
     #[arg(long, value_name = "VERSION", default_value_t)]
     surface: Surface,
+
+    /// Where `everything` keeps sessions [default: bob in the user's state folder]
+    #[arg(long, value_name = "FOLDER")]
+    state: Option<PathBuf>,
 }
 
 /// Runs `bob` with these arguments, the program's name first, and returns when it is done. Takes
@@ -88,6 +93,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         model_server: model::Server::from_environment(),
         settings,
         home: std::env::var_os("HOME").map(PathBuf::from),
+        state: arguments.state.or_else(default_state),
     };
     match serve(options) {
         Ok(()) => ExitCode::SUCCESS,
@@ -96,6 +102,14 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The folder for state of this program, as the XDG base directories have it.
+fn default_state() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from);
+    let state = folder("XDG_STATE_HOME").filter(|path| path.is_absolute());
+    let state = state.or_else(|| Some(folder("HOME")?.join(".local/state")));
+    Some(state?.join("bob"))
 }
 
 fn serve(options: Options) -> anyhow::Result<()> {

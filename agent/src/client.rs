@@ -71,10 +71,29 @@ struct SessionUpdate {
 /// What a `session/update` holds.
 #[derive(Clone, Debug)]
 pub(crate) enum Update {
-    /// A fragment of the agent's text. Written out only when it is sent: there are many of these.
-    Text(String),
+    /// A fragment of a message. Written out only when it is sent: there are many of these.
+    Chunk(Chunk),
     /// Anything else, as it stands on the wire.
     Other(Value),
+}
+
+/// A fragment of a message of the agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunk {
+    pub(crate) is_thought: bool,
+    pub(crate) text: String,
+    /// The message, on a surface that names them.
+    pub(crate) message: Option<Arc<str>>,
+}
+
+impl Update {
+    /// The payload, as it stands on the wire.
+    pub(crate) fn on_the_wire(&self) -> Value {
+        match self {
+            Self::Chunk(chunk) => update::chunk(chunk),
+            Self::Other(update) => update.clone(),
+        }
+    }
 }
 
 impl JsonRpcMessage for SessionUpdate {
@@ -87,13 +106,9 @@ impl JsonRpcMessage for SessionUpdate {
     }
 
     fn to_untyped_message(&self) -> Result<UntypedMessage, acp::Error> {
-        let update = match &self.update {
-            Update::Text(text) => update::agent_text(text),
-            Update::Other(update) => update.clone(),
-        };
         let mut params = Map::new();
         params.insert("sessionId".to_owned(), (&*self.session).into());
-        params.insert("update".to_owned(), update);
+        params.insert("update".to_owned(), self.update.on_the_wire());
         Ok(UntypedMessage {
             method: self.method().to_owned(),
             params: Value::Object(params),

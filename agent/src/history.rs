@@ -1,9 +1,10 @@
 //! The conversation of a session, as a model sees it.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A tool call that a model asked for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Call {
     /// The model's own name for the call, given back with its result.
     pub(crate) id: String,
@@ -20,7 +21,8 @@ impl Call {
 }
 
 /// One message after the system prompt.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Message {
     /// What the user asked.
     User(String),
@@ -59,8 +61,10 @@ fn value_size(value: &Value) -> usize {
 }
 
 /// A system prompt and the messages after it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
+    /// Made anew whenever a session is opened.
+    #[serde(skip)]
     pub(crate) system: String,
     pub(crate) messages: Vec<Message>,
     /// The input tokens of the last answer, where the model counted them.
@@ -68,6 +72,7 @@ pub(crate) struct History {
 }
 
 impl History {
+    #[cfg(test)]
     pub(crate) fn new(system: String) -> Self {
         Self {
             system,

@@ -13,20 +13,27 @@
 //! * `surface`: what each `--surface` has;
 //! * `model`: the two models.
 
+mod announced;
 mod attachments;
 pub mod cli;
 mod client;
 mod compact;
 mod history;
+mod kept;
 mod log;
 mod model;
+mod modes;
+mod options;
 mod permission;
+mod plan;
 mod prompt;
 mod server;
 mod session;
 mod settings;
+mod shown;
 mod skills;
 mod slash;
+mod store;
 mod surface;
 mod system_prompt;
 mod tools;

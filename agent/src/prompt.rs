@@ -22,7 +22,15 @@ pub(crate) struct Prompt {
 /// # Errors
 ///
 /// Says which block lacks its text or uri.
-pub(crate) fn flatten(blocks: &[Value], cwd: &Path, home: Option<&Path>) -> Result<Prompt, String> {
+///
+/// `rich`: whether images, audio and resources are taken too, text as it is and the others as a
+/// note of one line.
+pub(crate) fn flatten(
+    blocks: &[Value],
+    rich: bool,
+    folders: &[&Path],
+    home: Option<&Path>,
+) -> Result<Prompt, String> {
     let (mut text, mut typed) = (String::new(), String::new());
     for (index, block) in blocks.iter().enumerate() {
         let member = |name: &str| {
@@ -42,12 +50,23 @@ pub(crate) fn flatten(blocks: &[Value], cwd: &Path, home: Option<&Path>) -> Resu
                 let path = uri.strip_prefix("file://").unwrap_or(uri);
                 let _ = write!(text, "\n[attached file: {path}]");
             }
+            kind @ ("image" | "audio") if rich => {
+                let size = decoded_size(member("data")?);
+                let _ = write!(text, "\n[{kind}: {}, {size} bytes]", member("mimeType")?);
+            }
+            "resource" if rich => {
+                let resource = block.get("resource").unwrap_or(&Value::Null);
+                let note = embedded(resource).ok_or_else(|| {
+                    format!("block {index} of the prompt needs a `resource` with `uri` and `text` or `blob`")
+                })?;
+                text.push_str(&note);
+            }
             _ => {}
         }
     }
     // Paths are looked for in what was typed, not in the links above.
     let mut attached = Vec::new();
-    for attachment in attachments::find(&typed, cwd, home) {
+    for attachment in attachments::find(&typed, folders, home) {
         let kind = if attachment.is_folder {
             "directory"
         } else {
@@ -60,6 +79,23 @@ pub(crate) fn flatten(blocks: &[Value], cwd: &Path, home: Option<&Path>) -> Resu
     Ok(Prompt { text, attached })
 }
 
+/// A resource that came with the prompt.
+fn embedded(resource: &Value) -> Option<String> {
+    let member = |name: &str| resource.get(name).and_then(Value::as_str);
+    let uri = member("uri")?;
+    if let Some(text) = member("text") {
+        return Some(format!("\n[resource: {uri}]\n{text}"));
+    }
+    let size = decoded_size(member("blob")?);
+    let kind = member("mimeType").unwrap_or("unknown type");
+    Some(format!("\n[resource: {uri}, {kind}, {size} bytes]"))
+}
+
+/// The bytes behind a base64 text, without decoding it.
+fn decoded_size(base64: &str) -> usize {
+    base64.trim_end_matches('=').len() * 3 / 4
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -67,7 +103,13 @@ mod tests {
     use serde_json::json;
 
     fn text_of(blocks: &Value) -> Result<String, String> {
-        flatten(blocks.as_array().unwrap(), Path::new("/nowhere"), None).map(|prompt| prompt.text)
+        flatten(
+            blocks.as_array().unwrap(),
+            false,
+            &[Path::new("/nowhere")],
+            None,
+        )
+        .map(|prompt| prompt.text)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Everything that `bob.toml` may hold.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -59,7 +59,7 @@ pub(crate) struct Model {
 }
 
 /// The kinds of model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// No network, deterministic: obeys directives in the prompt, echoes anything else.

@@ -16,10 +16,21 @@ use crate::surface::Parts;
 pub(crate) struct Command {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    action: Action,
+    /// What the text behind it is, where it takes one.
+    pub(crate) hint: Option<&'static str>,
+    effect: Effect,
 }
 
-/// What a command does.
+/// How a command is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// It stands alone, and needs no model.
+    Alone(Action),
+    /// It takes a text: see [`Typed::Plan`].
+    Plan,
+}
+
+/// What a command does that stands alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     New,
@@ -30,25 +41,37 @@ pub(crate) enum Action {
 pub(crate) static NEW: Command = Command {
     name: "new",
     description: "Clear the history and start a new session",
-    action: Action::New,
+    hint: None,
+    effect: Effect::Alone(Action::New),
 };
 
 pub(crate) static COMPACT: Command = Command {
     name: "compact",
     description: "Compress the history now, keeping the last turns",
-    action: Action::Compact,
+    hint: None,
+    effect: Effect::Alone(Action::Compact),
 };
 
 pub(crate) static UNLOAD: Command = Command {
     name: "unload",
     description: "Unload the model from memory",
-    action: Action::Unload,
+    hint: None,
+    effect: Effect::Alone(Action::Unload),
+};
+
+pub(crate) static PLAN: Command = Command {
+    name: "plan",
+    description: "Change to the mode `plan` and plan something",
+    hint: Some("what to plan"),
+    effect: Effect::Plan,
 };
 
 /// What a prompt is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     Command(Action),
+    /// `/plan`, and what stands behind it.
+    Plan(String),
     /// A skill's name, and what stands behind it.
     Skill {
         name: String,
@@ -63,10 +86,16 @@ pub(crate) fn parse(prompt: String, parts: &Parts, cwd: &Path) -> Typed {
     let Some(typed) = prompt.trim().strip_prefix('/') else {
         return Typed::Question(prompt);
     };
-    if let Some(command) = parts.commands.iter().find(|command| command.name == typed) {
-        return Typed::Command(command.action);
-    }
     let (name, text) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+    for command in parts.commands {
+        match command.effect {
+            Effect::Alone(action) if command.name == typed => return Typed::Command(action),
+            Effect::Plan if command.name == name => {
+                return Typed::Plan(text.trim_start().to_owned());
+            }
+            _ => {}
+        }
+    }
     if skills(parts, cwd).iter().any(|skill| skill.name == name) {
         return Typed::Skill {
             name: name.to_owned(),
@@ -103,6 +132,7 @@ impl Action {
         match self {
             Self::New => {
                 let forgotten = history.clear();
+                session.with_kept(|kept| kept.shown.clear());
                 log::acp(format_args!(
                     "session {}: new session, {forgotten} message(s) forgotten",
                     session.id

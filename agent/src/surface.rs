@@ -14,6 +14,8 @@ pub enum Surface {
     V0_11_0,
     /// The later generation of the same agent.
     V1_0_3,
+    /// The first generation with the optional parts of the protocol.
+    Everything,
 }
 
 /// What a surface has. Whatever differs between surfaces stands here, and nowhere else.
@@ -31,13 +33,45 @@ pub(crate) struct Parts {
     pub(crate) tools: &'static [&'static Tool],
     /// Whether a permission request has the option `never`.
     pub(crate) never: bool,
-    /// Whether `usage_update` is sent, and `usage` stands in the prompt's result.
-    pub(crate) usage: bool,
+    pub(crate) usage: Usage,
     /// How many answers of one turn may call tools.
     pub(crate) iterations: Option<u64>,
+    /// The requests that are understood.
+    pub(crate) methods: &'static [&'static str],
+    /// Whether sessions are stored, and opened again.
+    pub(crate) stored: bool,
+    /// Whether prompts may hold images, audio and resources.
+    pub(crate) rich_prompts: bool,
+    /// Whether sessions have modes and options.
+    pub(crate) options: bool,
+    /// Whether the client hears more of a turn: thoughts, titles, ids of messages, and the
+    /// commands again when they change.
+    pub(crate) tells_more: bool,
+    /// Whether files and commands go through the client where it offers that.
+    pub(crate) client_tools: bool,
+    /// Whether the embedded model knows the directives of this surface's own tools.
+    pub(crate) more_directives: bool,
 }
 
-static SURFACES: [Parts; 2] = [
+/// How the client learns of the tokens that were used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Usage {
+    Untold,
+    /// By `usage_update`, and `usage` in the prompt's result.
+    InResult,
+    /// By `usage_update` with the cost of the session.
+    WithCost,
+}
+
+/// The requests of the historic surfaces.
+const BASIC: [&str; 4] = [
+    "initialize",
+    "authenticate",
+    "session/new",
+    "session/prompt",
+];
+
+static SURFACES: [Parts; 3] = [
     Parts {
         surface: Surface::V0_11_0,
         name: "0.11.0",
@@ -46,8 +80,15 @@ static SURFACES: [Parts; 2] = [
         skill_commands: false,
         tools: &tools::BASIC,
         never: false,
-        usage: false,
+        usage: Usage::Untold,
         iterations: None,
+        methods: &BASIC,
+        stored: false,
+        rich_prompts: false,
+        options: false,
+        tells_more: false,
+        client_tools: false,
+        more_directives: false,
     },
     Parts {
         surface: Surface::V1_0_3,
@@ -57,8 +98,45 @@ static SURFACES: [Parts; 2] = [
         skill_commands: true,
         tools: &tools::ASKING,
         never: true,
-        usage: true,
+        usage: Usage::InResult,
         iterations: Some(40),
+        methods: &BASIC,
+        stored: false,
+        rich_prompts: false,
+        options: false,
+        tells_more: false,
+        client_tools: false,
+        more_directives: false,
+    },
+    Parts {
+        surface: Surface::Everything,
+        name: "everything",
+        version: "0.11.0+everything",
+        commands: &[&slash::NEW, &slash::COMPACT, &slash::PLAN],
+        skill_commands: true,
+        tools: &tools::EVERY,
+        never: false,
+        usage: Usage::WithCost,
+        iterations: None,
+        methods: &[
+            "initialize",
+            "authenticate",
+            "session/new",
+            "session/prompt",
+            "session/set_mode",
+            "session/set_config_option",
+            "session/load",
+            "session/resume",
+            "session/list",
+            "session/close",
+            "session/delete",
+        ],
+        stored: true,
+        rich_prompts: true,
+        options: true,
+        tells_more: true,
+        client_tools: true,
+        more_directives: true,
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{log, skills};
 
@@ -10,9 +10,12 @@ const ROLE: &str = "You are Bob, a coding agent that works in one folder, mostly
     Use the tools to look at the facts before you answer, change only what was asked for, and say \
     briefly what you did. A tool call that the user rejected must not be repeated in another form.";
 
-/// The role, the folder, its skills, and its `AGENTS.md`.
-pub(crate) fn of_folder(folder: &Path) -> String {
+/// The role, the folder and those beside it, its skills, and its `AGENTS.md`.
+pub(crate) fn of_folder(folder: &Path, others: &[PathBuf]) -> String {
     let mut prompt = format!("{ROLE}\n\nThe folder is {}.", folder.display());
+    for other in others {
+        let _ = write!(prompt, "\nA further folder is {}.", other.display());
+    }
     let skills = skills::of_folder(folder);
     if !skills.is_empty() {
         prompt.push_str("\n\nSkills, to be read with read_skill when the subject comes up:");

@@ -43,7 +43,9 @@ fn a_surface_that_is_not_there_is_refused_with_those_that_are() {
     bob(&["--surface", "2.0"])
         .code(2)
         .stdout("")
-        .stderr(contains("there is no surface `2.0`; known: 0.11.0, 1.0.3"));
+        .stderr(contains(
+            "there is no surface `2.0`; known: 0.11.0, 1.0.3, everything",
+        ));
 }
 
 #[test]

@@ -217,3 +217,30 @@ fn what_the_recorded_model_calls_for_is_among_the_commands_that_are_listed() {
     assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("echo hi > out.txt"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_run_with_a_real_model_keeps_its_exchanges_in_the_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let keep = folder.path().to_str().unwrap();
+    let words = [
+        "run",
+        "--agent",
+        "bob",
+        "--only",
+        "prompt/*",
+        "--keep",
+        keep,
+        "--record-model",
+        &model(),
+        "--env",
+        "OPENAI_API_KEY=no-key-at-all",
+    ];
+    let ran = Harness::new().call(&words);
+    assert!(ran.code < 2, "{}{}", ran.stdout, ran.stderr);
+    let traces = fs::read_dir(folder.path().join("prompt")).unwrap();
+    let texts = traces.map(|trace| fs::read_to_string(trace.unwrap().path()).unwrap());
+    let with_model = texts
+        .filter(|text| text.contains("\"from\":\"model\"") && text.contains("day."))
+        .count();
+    assert!(with_model > 0, "{}{}", ran.stdout, ran.stderr);
+}

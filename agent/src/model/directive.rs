@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::plan;
+
 /// What one line of a prompt asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Directive {
@@ -16,6 +18,8 @@ pub(crate) enum Directive {
         tool: &'static str,
         arguments: Value,
     },
+    /// `done N`: so many steps of the last plan are done.
+    Done(usize),
     /// `wait MS`.
     Wait(u64),
     /// `fail MESSAGE`.
@@ -34,16 +38,18 @@ pub(crate) struct Step {
 impl Step {
     /// Whether each time is a tool call, and so ends an answer.
     pub(crate) fn is_call(&self) -> bool {
-        matches!(self.directive, Directive::Call { .. })
+        matches!(self.directive, Directive::Call { .. } | Directive::Done(_))
     }
 }
 
 /// Reads a prompt. Lines that are no directive are echoed, neighbours among them as one text.
-pub(crate) fn parse(prompt: &str) -> Vec<Step> {
+///
+/// `more`: whether directives for tools that not every surface has are known.
+pub(crate) fn parse(prompt: &str, more: bool) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut echo: Option<String> = None;
     for line in prompt.lines() {
-        match step(line) {
+        match step(line, more) {
             Some(step) => {
                 steps.extend(echo.take().map(said));
                 steps.push(step);
@@ -68,7 +74,7 @@ fn said(text: String) -> Step {
     }
 }
 
-fn step(line: &str) -> Option<Step> {
+fn step(line: &str, more: bool) -> Option<Step> {
     let mut rest = line.trim_start();
     let mut times: u64 = 1;
     while let Some(repeated) = rest.strip_prefix("repeat ") {
@@ -76,15 +82,14 @@ fn step(line: &str) -> Option<Step> {
         times = times.saturating_mul(count.parse().ok()?);
         rest = directive;
     }
-    directive(rest).map(|directive| Step { directive, times })
+    directive(rest)
+        .or_else(|| another(rest).filter(|_| more))
+        .map(|directive| Step { directive, times })
 }
 
+/// A directive that every surface has.
 fn directive(line: &str) -> Option<Directive> {
-    let (word, rest) = line.split_once(' ')?;
-    if rest.trim().is_empty() {
-        return None;
-    }
-    let call = |tool, arguments| Directive::Call { tool, arguments };
+    let (word, rest) = word(line)?;
     Some(match word {
         "say" => Directive::Say(rest.to_owned()),
         "stream" => {
@@ -117,6 +122,35 @@ fn directive(line: &str) -> Option<Directive> {
     })
 }
 
+/// A directive for a tool that not every surface has.
+fn another(line: &str) -> Option<Directive> {
+    let (word, rest) = word(line)?;
+    Some(match word {
+        "mode" => call("switch_mode", json!({ "mode": rest.trim() })),
+        "plan" => {
+            let steps = rest
+                .split(';')
+                .map(str::trim)
+                .filter(|step| !step.is_empty());
+            let checklist = plan::checklist(steps, 0);
+            call("update_plan", json!({ "steps": checklist }))
+        }
+        "done" => Directive::Done(rest.trim().parse().ok()?),
+        "ask" => call("ask_user", json!({ "question": rest.trim() })),
+        _ => return None,
+    })
+}
+
+/// The first word of a line, and what stands behind it.
+fn word(line: &str) -> Option<(&str, &str)> {
+    line.split_once(' ')
+        .filter(|(_, rest)| !rest.trim().is_empty())
+}
+
+fn call(tool: &'static str, arguments: Value) -> Directive {
+    Directive::Call { tool, arguments }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -127,7 +161,7 @@ mod tests {
         let prompt = "say  two  spaces\nstream 3 10\nthink hm\nrun ls -l | wc\nread a b.txt\n\
                       write a.txt one two\nedit a.txt one => 1 => 2\nskill s\nwait 5\nfail no\n\
                       fail-summary later";
-        let steps = parse(prompt);
+        let steps = parse(prompt, false);
         let directives: Vec<Directive> = steps.into_iter().map(|step| step.directive).collect();
         let call = |tool, arguments| Directive::Call { tool, arguments };
         assert_eq!(
@@ -156,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_is_no_directive_is_echoed_with_its_line_breaks() {
-        let steps = parse("hello\n\n  world\nsay x\nstream many 1\nsay");
+        let steps = parse("hello\n\n  world\nsay x\nstream many 1\nsay", false);
         let texts: Vec<Directive> = steps.into_iter().map(|step| step.directive).collect();
         assert_eq!(
             texts,
@@ -170,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_repeated_repeat_multiplies() {
-        let steps = parse("repeat 2 repeat 3 run true");
+        let steps = parse("repeat 2 repeat 3 run true", false);
         assert_eq!(steps[0].times, 6);
         assert!(steps[0].is_call());
     }

@@ -6,10 +6,13 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
+use serde_json::json;
 
 use super::directive::{self, Directive, Step};
 use super::{Asked, Failure, Fragment, Model};
 use crate::history::{Call, History, Message};
+use crate::options::Effort;
+use crate::plan;
 use crate::usage::Counted;
 
 /// One for each session: `fail-summary` is remembered until the next summary.
@@ -27,13 +30,18 @@ impl Model for Embedded {
             output: None,
         });
         let mut ended_line = true;
-        stream::iter(answer_after(directive::parse(prompt), answers))
-            .flat_map(move |(directive, number)| self.carry_out(directive, number))
+        let steps = directive::parse(prompt, asked.more_directives);
+        let effort = (asked.effort == Effort::High && answers == 0).then(|| {
+            let thought = format!("thinking hard about {} message(s)", history.messages.len());
+            Ok(Fragment::Thought(thought))
+        });
+        let answer = stream::iter(answer_after(steps, answers))
+            .flat_map(move |(directive, number)| self.carry_out(directive, number, history))
             .map(move |fragment| {
                 fragment.map(|fragment| on_its_own_line(fragment, &mut ended_line))
             })
-            .chain(stream::iter([Ok(tokens)]))
-            .boxed()
+            .chain(stream::iter([Ok(tokens)]));
+        stream::iter(effort).chain(answer).boxed()
     }
 
     fn summary<'a>(&'a self, messages: &'a [Message]) -> BoxFuture<'a, Result<String, Failure>> {
@@ -62,6 +70,20 @@ fn last_question(history: &History) -> (&str, u64) {
         }
     }
     ("", answers)
+}
+
+/// The tool of the directives `plan` and `done`.
+const PLAN_TOOL: &str = "update_plan";
+
+/// The last plan that was made, as its tool took it.
+fn last_plan(history: &History) -> Option<&str> {
+    history.messages.iter().rev().find_map(|message| {
+        let Message::Assistant { calls, .. } = message else {
+            return None;
+        };
+        let call = calls.iter().rev().find(|call| call.tool == PLAN_TOOL)?;
+        call.arguments.get("steps")?.as_str()
+    })
 }
 
 /// What the answer after `answers` others carries out, each with its number among the calls. An
@@ -108,6 +130,7 @@ impl Embedded {
         &self,
         directive: Directive,
         number: u64,
+        history: &History,
     ) -> BoxStream<'static, Result<Fragment, Failure>> {
         let one = |fragment| stream::iter([fragment]).boxed();
         match directive {
@@ -126,6 +149,14 @@ impl Embedded {
                 tool: tool.to_owned(),
                 arguments,
             }))),
+            Directive::Done(steps) => one(Ok(match last_plan(history) {
+                Some(plan) => Fragment::Call(Call {
+                    id: format!("embedded_{}", number + 1),
+                    tool: PLAN_TOOL.to_owned(),
+                    arguments: json!({ "steps": plan::checklist(plan::steps(plan), steps) }),
+                }),
+                None => Fragment::Text("There is no plan.".to_owned()),
+            })),
             Directive::Wait(ms) => stream::once(tokio::time::sleep(Duration::from_millis(ms)))
                 .filter_map(|()| async { None })
                 .boxed(),
@@ -151,6 +182,8 @@ mod tests {
         Asked {
             history,
             tools: &[],
+            effort: Effort::default(),
+            more_directives: false,
         }
     }
 

@@ -12,6 +12,7 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 
 use crate::history::{Call, History, Message};
+use crate::options::Effort;
 use crate::settings::Kind;
 use crate::tools::Tool;
 use crate::usage::Counted;
@@ -42,6 +43,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) history: &'a History,
     /// The tools that it may call.
     pub(crate) tools: &'a [&'static Tool],
+    pub(crate) effort: Effort,
+    /// Whether the embedded model obeys every directive.
+    pub(crate) more_directives: bool,
 }
 
 /// Something that answers. Dropping a stream or a future ends the request behind it.

@@ -13,6 +13,7 @@ use super::chat_stream;
 use super::reason::{error_message, root_cause, shortened};
 use super::{Asked, Failure, Fragment, Model, Server};
 use crate::history::{Call, Message};
+use crate::options::Effort;
 
 /// Where models are, if the environment does not say.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -140,13 +141,19 @@ impl Model for OpenAi {
             .collect();
         let mut messages = vec![json!({ "role": "system", "content": history.system })];
         messages.extend(history.messages.iter().map(on_the_wire));
-        self.stream(json!({
+        let mut body = json!({
             "model": self.name,
             "messages": messages,
             "tools": tools,
             "stream": true,
             "stream_options": { "include_usage": true },
-        }))
+        });
+        if asked.effort != Effort::default()
+            && let Some(body) = body.as_object_mut()
+        {
+            body.insert("reasoning_effort".to_owned(), asked.effort.id().into());
+        }
+        self.stream(body)
     }
 
     fn summary<'a>(&'a self, messages: &'a [Message]) -> BoxFuture<'a, Result<String, Failure>> {

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Choice, Failure, Model, Server};
+use crate::settings::Kind;
 
 /// Holds a model, and opens it again when it is needed after it was unloaded.
 pub(crate) struct Slot {
-    choice: Choice,
+    choice: Mutex<Choice>,
     server: Server,
     open: Mutex<Option<Arc<dyn Model>>>,
 }
@@ -20,7 +21,7 @@ impl Slot {
     pub(crate) fn new(choice: Choice, server: Server) -> Result<Self, Failure> {
         let model = choice.open(&server)?;
         Ok(Self {
-            choice,
+            choice: Mutex::new(choice),
             server,
             open: Mutex::new(Some(Arc::from(model))),
         })
@@ -32,11 +33,12 @@ impl Slot {
     ///
     /// Those of [`Choice::open`].
     pub(crate) fn get(&self) -> Result<Arc<dyn Model>, Failure> {
+        let choice = self.choice();
         let mut open = self.lock();
         if let Some(model) = &*open {
             return Ok(Arc::clone(model));
         }
-        let model: Arc<dyn Model> = Arc::from(self.choice.open(&self.server)?);
+        let model: Arc<dyn Model> = Arc::from(choice.open(&self.server)?);
         *open = Some(Arc::clone(&model));
         Ok(model)
     }
@@ -44,6 +46,33 @@ impl Slot {
     /// Gives up the model and what it holds, until it is needed again.
     pub(crate) fn unload(&self) {
         *self.lock() = None;
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.choice().kind
+    }
+
+    /// Takes another model from the next answer on. One that cannot be opened changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Choice::open`].
+    pub(crate) fn change(&self, kind: Kind) -> Result<(), Failure> {
+        let mut choice = self.choice();
+        if choice.kind != kind {
+            let other = Choice {
+                kind,
+                name: choice.name.clone(),
+            };
+            let model = other.open(&self.server)?;
+            *choice = other;
+            *self.lock() = Some(Arc::from(model));
+        }
+        Ok(())
+    }
+
+    fn choice(&self) -> MutexGuard<'_, Choice> {
+        self.choice.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<dyn Model>>> {

@@ -23,8 +23,8 @@ pub(crate) enum Class {
     Command,
     FileOperation,
     Skill,
-    /// Not at all.
-    Question,
+    /// Not at all: what it works on is the session.
+    Own,
 }
 
 pub(super) const PATH: (&str, &str) = ("path", "the file, relative to the folder or absolute");
@@ -78,11 +78,32 @@ pub(crate) static READ_SKILL: Tool = Tool {
     arguments: &[("name", "the name of the skill")],
 };
 
+static SWITCH_MODE: Tool = Tool {
+    name: "switch_mode",
+    kind: "switch_mode",
+    asks: true,
+    class: Class::Own,
+    description: "Change the mode of the session: ask, code or plan.",
+    arguments: &[("mode", "the mode")],
+};
+
+static UPDATE_PLAN: Tool = Tool {
+    name: "update_plan",
+    kind: "think",
+    asks: false,
+    class: Class::Own,
+    description: "Show the user the plan for the task, whole, and again as it goes on.",
+    arguments: &[(
+        "steps",
+        "one step a line: `[ ] text` to do, `[>] text` in progress, `[x] text` done",
+    )],
+};
+
 static ASK_USER: Tool = Tool {
     name: "ask_user",
     kind: "execute",
     asks: false,
-    class: Class::Question,
+    class: Class::Own,
     description: "Ask the user a question.",
     arguments: &[("question", "the question, as the user will read it")],
 };
@@ -98,6 +119,18 @@ pub(crate) static ASKING: [&Tool; 6] = [
     &EDIT_FILE,
     &READ_SKILL,
     &ASK_USER,
+];
+
+/// Those of the surface with everything.
+pub(crate) static EVERY: [&Tool; 8] = [
+    &BASH,
+    &READ_FILE,
+    &WRITE_FILE,
+    &EDIT_FILE,
+    &READ_SKILL,
+    &ASK_USER,
+    &SWITCH_MODE,
+    &UPDATE_PLAN,
 ];
 
 impl Tool {

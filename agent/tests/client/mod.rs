@@ -56,6 +56,7 @@ impl Setup {
             .env_remove("OPENAI_BASE_URL")
             .env_remove("OPENAI_API_KEY")
             .env_remove("RUST_LOG")
+            .env_remove("XDG_STATE_HOME")
             .env("HOME", home.path())
             .envs(self.env)
             .stdin(Stdio::piped())
@@ -288,6 +289,13 @@ impl Bob {
         self.answer(id)
     }
 
+    /// Sends a request that has to succeed, and returns its result.
+    pub(crate) fn result(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.call(method, params);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
     pub(crate) fn session(&mut self) -> String {
         let cwd = self.cwd();
         self.session_in(&cwd)
@@ -394,6 +402,7 @@ impl Bob {
                 text = text.replace(id, &format!("{{request-{requests}}}"));
             }
         }
+        let text = without_times(&text);
         text.replace(&format!("bob-{}-", self.pid), "bob-{pid}-")
             .replace(&self.cwd().display().to_string(), "{cwd}")
             .replace(&self.folder.path().display().to_string(), "{cwd}")
@@ -405,6 +414,20 @@ impl Drop for Bob {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The text with each value of `updatedAt` replaced by a name.
+fn without_times(text: &str) -> String {
+    let mark = "\"updatedAt\":\"";
+    let mut parts = text.split(mark);
+    let mut plain = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_once('"').unwrap();
+        plain.push_str(mark);
+        plain.push_str("{time}\"");
+        plain.push_str(rest);
+    }
+    plain
 }
 
 /// Whether a process with this id still runs; a zombie does not.

@@ -189,6 +189,7 @@ impl Prepared {
             },
             named: surroundings.env.clone(),
             scripted_model,
+            upstreams: None,
             timeout: Duration::from_secs_f64(limits.timeout),
             startup_timeout: Duration::from_secs_f64(limits.startup_timeout),
             slow,

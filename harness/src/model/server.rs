@@ -24,6 +24,7 @@ use super::state::ModelState;
 use super::tool_map::ToolMap;
 use super::turns::{Turn, Turns};
 use super::variables::environment;
+use crate::agent::ModelAccess;
 use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed, Outbox, Party};
 
 /// A port of the system's choice.
@@ -130,6 +131,14 @@ impl ModelServer {
     /// The variables by which an agent finds the model.
     pub fn environment(&self) -> BTreeMap<String, String> {
         environment(&self.base_url())
+    }
+
+    /// The model as an agent is to see it.
+    pub(crate) fn access(&self) -> ModelAccess {
+        ModelAccess {
+            address: self.base_url(),
+            variables: self.environment(),
+        }
     }
 
     /// What the model was asked and did, as it changes.

@@ -134,7 +134,8 @@ pub(crate) async fn replay(
             Some(model)
         }
     };
-    let launch = scenario::launch(setup, &folder, model.as_ref()).map_err(Trouble::Harness)?;
+    let launch = scenario::launch(setup, &folder, model.as_ref().map(ModelServer::access))
+        .map_err(Trouble::Harness)?;
     let mut header = scenario::header_of(setup);
     header.cwd = folder.workspace().to_str().map(str::to_owned);
     header.about = recording.header.about.clone();

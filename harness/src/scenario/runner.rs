@@ -15,8 +15,8 @@ use super::setup::{Setup, header_of, launch, open_trace};
 use super::{Outcome, Reached, Status, check};
 use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Connection, Finished, SessionFiles};
-use crate::model::ModelServer;
 use crate::model::script::Script;
+use crate::model::{ModelProxy, ModelServer};
 use crate::rules::Judgement;
 use crate::spec::{Catalogue, Level};
 use crate::trace::{Body, Event, Header, TraceReader};
@@ -89,7 +89,17 @@ async fn play(
             .write(Place::Workspace, path, text.as_bytes())
             .map_err(|error| broken("the session's folder", &error))?;
     }
-    let mut launch = launch(setup, &folder, model.as_ref()).map_err(Trouble::Harness)?;
+    let proxy = match setup.upstreams.clone() {
+        Some(upstreams) => Some(
+            ModelProxy::start(upstreams, None, inbox.clone())
+                .await
+                .map_err(|error| broken("no proxy for the model", &error))?,
+        ),
+        None => None,
+    };
+    let scripted = model.as_ref().map(ModelServer::access);
+    let access = scripted.or_else(|| proxy.as_ref().map(ModelProxy::access));
+    let mut launch = launch(setup, &folder, access).map_err(Trouble::Harness)?;
     if scenario.start_folder == StartFolder::Elsewhere {
         launch.cwd = folder.tmp().to_owned();
     }
@@ -121,6 +131,7 @@ async fn play(
     };
     let finished = drive.connection.finish(patience).await;
     drop(model);
+    drop(proxy);
     conclude(scenario, outcome, stopped, &unmet, judged, finished);
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
         outcome.stderr = last_stderr(&trace_path);

@@ -13,7 +13,7 @@ use crate::agent::{
     User, Variables,
 };
 use crate::client::TraceFile;
-use crate::model::ModelServer;
+use crate::model::Upstreams;
 use crate::profile::Profile;
 use crate::trace::{Header, TraceWriter};
 
@@ -34,6 +34,8 @@ pub struct Setup {
     pub named: Vec<Named>,
     /// Whether there is a scripted model.
     pub scripted_model: bool,
+    /// The real model servers whose exchanges are kept in the traces, in place of a scripted model (`--record-model`).
+    pub upstreams: Option<Upstreams>,
     /// A request's limit without progress.
     pub timeout: Duration,
     /// The limit for the answer to `initialize`.
@@ -95,12 +97,9 @@ impl Setup {
 pub(crate) fn launch(
     setup: &Setup,
     folder: &RunFolder,
-    model: Option<&ModelServer>,
+    model: Option<ModelAccess>,
 ) -> Result<Launch, String> {
-    let environment = setup.environment(model.map(|model| ModelAccess {
-        address: model.base_url(),
-        variables: model.environment(),
-    }));
+    let environment = setup.environment(model);
     let user = User {
         variables: &setup.user,
         has_folder: &|path: &Path| path.is_dir(),

@@ -10,6 +10,7 @@ use super::super::agent::{
 };
 use super::super::reports::Output;
 use super::super::value::{self, Color};
+use crate::model::Upstream;
 
 const CHOICE: &str = "What is run and judged";
 
@@ -81,6 +82,14 @@ pub(crate) struct RunArguments {
     /// With `none` no variable of a model is set: the agent uses what it has. Scenarios that need a script are inconclusive.
     #[arg(long, value_name = "MODEL", value_enum, default_value_t = ModelChoice::Scripted, help_heading = SURROUNDINGS)]
     pub(super) model: ModelChoice,
+
+    /// Run with a real model, and keep its exchanges in the traces
+    ///
+    /// The agent's base URLs lead to a proxy that passes on to this server; forms of `URL` as in `harness record
+    /// --model-upstream`. The agent's key comes by `--env NAME`. Scenarios that need a script are inconclusive. A trace can
+    /// be replayed without the model.
+    #[arg(long, value_name = "[FAMILY=]URL", conflicts_with = "model", help_heading = SURROUNDINGS)]
+    pub(super) record_model: Vec<Upstream>,
 
     #[command(flatten)]
     pub(super) output: OutputArguments,

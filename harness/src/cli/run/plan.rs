@@ -5,6 +5,7 @@ use super::super::tables;
 use super::arguments::RunArguments;
 use super::jobs;
 use crate::agent::Named;
+use crate::model::Upstreams;
 use crate::scenario::Setup;
 use crate::scenario::file::{Scenario, Selection};
 
@@ -41,7 +42,8 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
     }
     let prepared = Prepared::new(&arguments.agent, arguments.output.keep.as_deref(), "run")?;
     arguments.output().prepare()?;
-    let scripted = arguments.model == ModelChoice::Scripted;
+    let upstreams = Upstreams::new(arguments.record_model.clone())?;
+    let scripted = arguments.model == ModelChoice::Scripted && upstreams.is_none();
     Ok(Plan {
         jobs: arguments
             .jobs
@@ -50,12 +52,15 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
         words: prepared.words.clone(),
         scenarios,
         selection,
-        setup: prepared.setup(
-            &arguments.limits,
-            &arguments.surroundings,
-            arguments.slow,
-            scripted,
-        ),
+        setup: Setup {
+            upstreams,
+            ..prepared.setup(
+                &arguments.limits,
+                &arguments.surroundings,
+                arguments.slow,
+                scripted,
+            )
+        },
     })
 }
 

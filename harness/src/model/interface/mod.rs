@@ -89,3 +89,6 @@ pub(crate) trait Writer: Send + Sync {
     /// The whole body of a reply that is not streamed.
     fn whole(&mut self, plan: &Plan) -> String;
 }
+
+#[cfg(test)]
+mod tests;

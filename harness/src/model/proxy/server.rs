@@ -17,6 +17,7 @@ use tokio_util::task::TaskTracker;
 
 use super::exchange;
 use super::upstream::Upstreams;
+use crate::agent::ModelAccess;
 use crate::model::variables::environment;
 use crate::trace::{Body, Observed, Outbox, Party};
 
@@ -91,18 +92,22 @@ impl ModelProxy {
 
     /// The variables with base URLs that lead an agent here: those of the families that have a server upstream.
     pub(crate) fn base_urls(&self) -> BTreeMap<String, String> {
-        let mut variables = self.environment();
         let address = self.base_url();
+        let mut variables = environment(&address);
         variables.retain(|name, value| {
             value.starts_with(&address) && self.shared.upstreams.is_led_by(name)
         });
         variables
     }
 
-    /// All variables of a model that an agent without settings of its own gets: without a key of its own it has one that
-    /// opens nothing, which is enough for a server that wants none.
-    pub(crate) fn environment(&self) -> BTreeMap<String, String> {
-        environment(&self.base_url())
+    /// The model as an agent in a fresh home is to see it: with a key that opens nothing, which is enough for a server that
+    /// wants none.
+    pub(crate) fn access(&self) -> ModelAccess {
+        let address = self.base_url();
+        ModelAccess {
+            variables: environment(&address),
+            address,
+        }
     }
 
     /// Waits until the exchanges that are open have ended, for so long at most.
