@@ -47,6 +47,8 @@ pub(crate) struct Parts {
     /// Whether the client hears more of a turn: thoughts, titles, ids of messages, and the
     /// commands again when they change.
     pub(crate) tells_more: bool,
+    /// Whether files and commands go through the client where it offers that.
+    pub(crate) client_tools: bool,
     /// Whether the embedded model knows the directives of this surface's own tools.
     pub(crate) more_directives: bool,
 }
@@ -85,6 +87,7 @@ static SURFACES: [Parts; 3] = [
         rich_prompts: false,
         options: false,
         tells_more: false,
+        client_tools: false,
         more_directives: false,
     },
     Parts {
@@ -102,6 +105,7 @@ static SURFACES: [Parts; 3] = [
         rich_prompts: false,
         options: false,
         tells_more: false,
+        client_tools: false,
         more_directives: false,
     },
     Parts {
@@ -131,6 +135,7 @@ static SURFACES: [Parts; 3] = [
         rich_prompts: true,
         options: true,
         tells_more: true,
+        client_tools: true,
         more_directives: true,
     },
 ];

@@ -134,11 +134,23 @@ pub(crate) fn tool_call_running(id: &str) -> Value {
     json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress" })
 }
 
+/// A tool call runs in a terminal of the client's.
+pub(crate) fn tool_call_in_terminal(id: &str, terminal: &str) -> Value {
+    json!({
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": id,
+        "content": [{ "type": "terminal", "terminalId": terminal }],
+    })
+}
+
 /// A tool call ended.
 pub(crate) fn tool_call_ended(id: &str, output: &Output) -> Value {
-    let content = match &output.change {
-        Some(change) => diff(change),
-        None => json!({ "type": "content", "content": { "type": "text", "text": output.text } }),
+    let content = match (&output.change, &output.terminal) {
+        (Some(change), _) => diff(change),
+        (None, Some(terminal)) => json!({ "type": "terminal", "terminalId": terminal }),
+        (None, None) => {
+            json!({ "type": "content", "content": { "type": "text", "text": output.text } })
+        }
     };
     json!({
         "sessionUpdate": "tool_call_update",

@@ -9,8 +9,8 @@ pub(crate) fn run(path: &Path, old: &str, new: &str) -> Output {
     match edit(path, old, new) {
         Ok(change) => Output {
             text: format!("edited {}", path.display()),
-            failed: false,
             change: Some(change),
+            ..Output::default()
         },
         Err(reason) => Output::failure(format!("{}: {reason}", path.display())),
     }
@@ -22,6 +22,21 @@ fn edit(path: &Path, old: &str, new: &str) -> Result<Change, String> {
         return Err("is no regular file".to_owned());
     }
     let before = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let after = replaced(&before, old, new)?;
+    std::fs::write(path, &after).map_err(|error| error.to_string())?;
+    Ok(Change {
+        path: path.to_owned(),
+        old: Some(before),
+        new: after,
+    })
+}
+
+/// The text with the one place replaced.
+///
+/// # Errors
+///
+/// Says why there is not exactly one.
+pub(crate) fn replaced(before: &str, old: &str, new: &str) -> Result<String, String> {
     if old.is_empty() {
         return Err("the text to replace is empty".to_owned());
     }
@@ -36,13 +51,7 @@ fn edit(path: &Path, old: &str, new: &str) -> Result<Change, String> {
     {
         return Err("the text to replace occurs more than once".to_owned());
     }
-    let after = before.replacen(old, new, 1);
-    std::fs::write(path, &after).map_err(|error| error.to_string())?;
-    Ok(Change {
-        path: path.to_owned(),
-        old: Some(before),
-        new: after,
-    })
+    Ok(before.replacen(old, new, 1))
 }
 
 #[cfg(test)]

@@ -17,10 +17,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::settings;
 
+pub(crate) use edit_file::replaced;
 pub(crate) use process::Processes;
 pub(crate) use table::{ASKING, BASIC, Class, EVERY, READ_SKILL, Tool};
 
 use table::PATH;
+
+/// How much of a tool's output is kept, in bytes.
+pub(crate) const OUTPUT_LIMIT: usize = output::HEAD + output::TAIL;
 
 /// What a tool call gets as result that a cancel came before.
 pub(crate) const CANCELLED: &str = "[cancelled]";
@@ -47,6 +51,8 @@ pub(crate) struct Output {
     pub(crate) failed: bool,
     /// The file that was changed, if one was.
     pub(crate) change: Option<Change>,
+    /// The client's terminal that the call ran in, if it did.
+    pub(crate) terminal: Option<String>,
 }
 
 /// A change to a file, whole.
@@ -62,8 +68,7 @@ impl Output {
     pub(crate) fn done(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            failed: false,
-            change: None,
+            ..Self::default()
         }
     }
 
@@ -71,7 +76,7 @@ impl Output {
         Self {
             text: text.into(),
             failed: true,
-            change: None,
+            ..Self::default()
         }
     }
 }

@@ -10,12 +10,12 @@ pub(crate) fn run(path: &Path, content: String) -> Output {
     match write(path, &content) {
         Ok(old) => Output {
             text: format!("wrote {} bytes to {}", content.len(), path.display()),
-            failed: false,
             change: Some(Change {
                 path: path.to_owned(),
                 old,
                 new: content,
             }),
+            ..Output::default()
         },
         Err(error) => Output::failure(format!("{}: {error}", path.display())),
     }

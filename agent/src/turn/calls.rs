@@ -110,6 +110,9 @@ impl Turn<'_> {
             "update_plan" => return self.update_plan(argument("steps"), tally).await,
             _ => {}
         }
+        if let Some(output) = self.run_on_client(id, call).await {
+            return output;
+        }
         let place = Place {
             cwd: &self.session.cwd,
             settings: &self.session.settings.tools,

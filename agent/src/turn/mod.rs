@@ -2,6 +2,7 @@
 
 mod answer;
 mod calls;
+mod on_client;
 
 pub(crate) use answer::cost_of;
 

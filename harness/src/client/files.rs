@@ -25,8 +25,9 @@ pub enum FileError {
     /// The path leads out of the session's folders.
     #[error("path {0:?} is outside the session's folders")]
     Outside(String),
-    /// Nothing is there.
-    #[error("nothing is at {0:?}")]
+    /// Nothing is there. Agents tell a file that is to be made from one that cannot be read by these words, which are
+    /// those of the libraries that most clients use.
+    #[error("Resource not found: {0}")]
     Missing(String),
     /// Anything else.
     #[error("{path:?}: {error}")]

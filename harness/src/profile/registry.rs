@@ -119,6 +119,20 @@ mod tests {
     }
 
     #[test]
+    fn each_profile_says_what_it_was_tried_with_how_that_is_installed_and_what_memory_it_takes() {
+        let profiles = Profiles::built_in(&|_| true).unwrap();
+        assert_eq!(profiles.iter().len(), 10);
+        for profile in profiles.iter().filter(|profile| profile.name != "bob") {
+            let name = &profile.name;
+            let version = profile.versions.as_deref().unwrap_or_default();
+            let pinned = |line: &String| !version.is_empty() && line.contains(version);
+            assert!(profile.install.iter().any(pinned), "{name}");
+            assert!(profile.memory_mb.is_some(), "{name}");
+            assert!(!profile.about.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
     fn an_unknown_agent_gets_the_default_profile() {
         assert_eq!(
             find(&["./my-agent", "--acp"]),
