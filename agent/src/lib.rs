@@ -10,9 +10,11 @@
 //! * `server`: one function per ACP method;
 //! * `session`, `turn`, `history`, `compact`: what a prompt does;
 //! * `tools`, `permission`: what the model can do, and who is asked first;
+//! * `login`: whether the user has to log in, and how;
 //! * `surface`: what each `--surface` has;
 //! * `model`: the two models.
 
+mod address;
 mod announced;
 mod attachments;
 pub mod cli;
@@ -21,6 +23,7 @@ mod compact;
 mod history;
 mod kept;
 mod log;
+mod login;
 mod model;
 mod modes;
 mod options;

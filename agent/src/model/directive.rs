@@ -136,6 +136,10 @@ fn another(line: &str) -> Option<Directive> {
             call("update_plan", json!({ "steps": checklist }))
         }
         "done" => Directive::Done(rest.trim().parse().ok()?),
+        "ask-url" => call(
+            "ask_user",
+            json!({ "question": "Go to this page, please.", "url": rest.trim() }),
+        ),
         "ask" => call("ask_user", json!({ "question": rest.trim() })),
         _ => return None,
     })

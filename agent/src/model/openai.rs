@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::chat_stream;
 use super::reason::{error_message, root_cause, shortened};
 use super::{Asked, Failure, Fragment, Model, Server};
+use crate::address::is_on_this_machine;
 use crate::history::{Call, Message};
 use crate::options::Effort;
 
@@ -53,7 +54,7 @@ impl OpenAi {
         let mut http = reqwest::Client::builder()
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(SILENCE_LIMIT);
-        if is_loopback(&url) {
+        if is_on_this_machine(&url) {
             // A proxy cannot reach the loopback of this machine.
             http = http.no_proxy();
         }
@@ -178,15 +179,6 @@ impl Model for OpenAi {
             Ok(summary)
         })
     }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || address
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 fn retry_after(response: &Response) -> Duration {

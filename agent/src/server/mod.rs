@@ -2,6 +2,7 @@
 
 mod choosing;
 mod hello;
+mod login;
 mod opening;
 mod prompting;
 mod stored;
@@ -20,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::announced::Announced;
 use crate::client::Client;
+use crate::login::{Auth, Login};
 use crate::model;
 use crate::session::Session;
 use crate::settings::Settings;
@@ -45,6 +47,8 @@ pub(crate) struct Options {
     pub(crate) home: Option<PathBuf>,
     /// Where a surface that stores sessions does so.
     pub(crate) state: Option<PathBuf>,
+    /// How the user logs in, on a surface with logins.
+    pub(crate) auth: Auth,
 }
 
 /// The agent at work.
@@ -52,6 +56,7 @@ pub(crate) struct Server {
     options: Options,
     initialized: AtomicBool,
     announced: Mutex<Announced>,
+    login: Login,
     /// Where sessions are kept, on a surface that stores them.
     store: Option<Store>,
     sessions: Mutex<Sessions>,
@@ -73,9 +78,11 @@ type Responder = v1::Responder<Value>;
 impl Server {
     pub(crate) fn new(options: Options) -> Arc<Self> {
         let stored = options.surface.parts().stored;
+        let login = Login::new(options.auth, options.state.as_deref());
         let store = options.state.as_deref().filter(|_| stored).map(Store::new);
         Arc::new(Self {
             options,
+            login,
             store,
             initialized: AtomicBool::new(false),
             announced: Mutex::default(),
@@ -149,7 +156,8 @@ impl Server {
             Value::Null => Map::new(),
             _ => return responder.respond_with_error(invalid("params must be an object")),
         };
-        if !self.parts().methods.contains(&method.as_str()) {
+        let known = self.parts().methods.contains(&method.as_str());
+        if !known || (method == "logout" && !self.has_logins()) {
             return responder.respond_with_error(
                 Error::new(-32601, "Method not found").data(json!({ "method": quote(&method) })),
             );
@@ -160,7 +168,8 @@ impl Server {
         }
         match method.as_str() {
             "initialize" => responder.respond(self.initialize(&params)),
-            "authenticate" => responder.respond(json!({})),
+            "authenticate" => responder.respond_with_result(self.authenticate(&params)),
+            "logout" => responder.respond_with_result(self.log_out()),
             "session/new" => self.new_session(&params, responder, &client),
             "session/set_mode" => self.set_mode(&params, responder, &client),
             "session/set_config_option" => self.set_option(&params, responder, &client),

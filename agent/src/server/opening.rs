@@ -135,6 +135,7 @@ impl Server {
     }
 
     fn place(&self, params: &Map<String, Value>) -> Result<Place, Error> {
+        self.check_login()?;
         let cwd = match params.get("cwd").and_then(Value::as_str) {
             Some(cwd) if cwd.starts_with('/') => PathBuf::from(cwd),
             Some(_) => return Err(invalid("`cwd` must be an absolute path")),

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::settings;
 
+pub(crate) use ask_user::in_plain_text;
 pub(crate) use edit_file::replaced;
 pub(crate) use process::Processes;
 pub(crate) use table::{ASKING, BASIC, Class, EVERY, READ_SKILL, Tool};
@@ -94,11 +95,19 @@ impl Invocation {
                     known.join(", ")
                 ))
             }
-            Some(tool) => tool
-                .arguments
-                .iter()
-                .find(|(wanted, _)| argument(wanted).is_none())
-                .map(|(wanted, _)| format!("{name} needs a string `{wanted}`")),
+            Some(tool) => {
+                let missing = tool
+                    .arguments
+                    .iter()
+                    .find(|(wanted, _)| argument(wanted).is_none());
+                let odd = tool.optional.iter().find(|(wanted, _)| {
+                    let given = arguments.get(wanted).unwrap_or(&Value::Null);
+                    !given.is_null() && !given.is_string()
+                });
+                missing
+                    .or(odd)
+                    .map(|(wanted, _)| format!("{name} needs a string `{wanted}`"))
+            }
         };
         let subject = tool
             .and_then(|tool| tool.arguments.first())
@@ -151,7 +160,7 @@ impl Invocation {
                 let content = argument("content");
                 Box::new(move || write_file::run(&path, content))
             }
-            "ask_user" => return ask_user::run(&argument("question")),
+            "ask_user" => return in_plain_text(&argument("question")),
             "edit_file" => {
                 let (old, new) = (argument("old"), argument("new"));
                 Box::new(move || edit_file::run(&path, &old, &new))

@@ -107,6 +107,10 @@ impl Turn<'_> {
         };
         match tool.name {
             "switch_mode" => return self.switch_mode(argument("mode")).await,
+            "ask_user" if self.session.parts.questions => {
+                let page = call.arguments.get("url").and_then(Value::as_str);
+                return self.ask_user(id, argument("question"), page).await;
+            }
             "update_plan" => return self.update_plan(argument("steps"), tally).await,
             _ => {}
         }

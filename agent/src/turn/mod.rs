@@ -3,6 +3,7 @@
 mod answer;
 mod calls;
 mod on_client;
+mod questions;
 
 pub(crate) use answer::cost_of;
 
