@@ -194,6 +194,29 @@ fn a_session_held_with_a_model_runs_again_without_it() {
         );
         assert!(told.contains("comes nearest"), "{told}");
     }
+    // What the agent did without the reply is not what it does.
+    let before = fs::read(&less).unwrap();
+    let ran = replay(&less, &["--accept"]);
+    assert!(
+        ran.stderr.contains("it has no reply to a request"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(fs::read(&less).unwrap(), before);
+}
+
+#[test]
+fn exchanges_that_cannot_be_read_leave_the_agent_without_another_model() {
+    let (_recorder, file) = recorded();
+    let less = without(&file, |event| !event["request"].is_null());
+    let ran = replay(&less, &[]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("the recording has no reply of the model to"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

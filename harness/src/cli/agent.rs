@@ -11,7 +11,7 @@ use super::keep;
 use super::tables;
 use super::value::{self, Target};
 use crate::agent::{Command, Home, Named};
-use crate::profile::Profile;
+use crate::profile::{Profile, Settings};
 use crate::scenario::Setup;
 
 pub(super) const AGENT: &str = "Agent";
@@ -254,7 +254,16 @@ fn agent(arguments: &AgentArguments, name: &str) -> Result<(Profile, Command), S
             ));
         }
     };
-    if let Some(own) = &own {
+    // What the file says is about its own agent, in whatever build: not about another one that is tried beside it.
+    let program = |command: &Command| {
+        let first = command.words().first()?;
+        Some(Path::new(first).file_name().unwrap_or(first).to_owned())
+    };
+    let is_another = |own: &Settings| match (&own.agent, &given) {
+        (Some(own), Some(given)) => program(own) != program(given),
+        _ => false,
+    };
+    if let Some(own) = own.as_ref().filter(|own| !is_another(own)) {
         own.lay_over(&mut profile);
     }
     let command = match given {

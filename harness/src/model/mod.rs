@@ -23,7 +23,7 @@ mod tools;
 mod turns;
 mod variables;
 
-pub(crate) use cassette::Cassette;
+pub(crate) use cassette::{Cassette, NOT_RECORDED};
 pub(crate) use proxy::{ModelProxy, Witness};
 pub use proxy::{Upstream, Upstreams};
 pub use server::ModelServer;

@@ -92,6 +92,12 @@ pub(crate) enum Model {
     None,
 }
 
+/// Whether anything of an exchange with a model was recorded.
+fn has_exchanges(recording: &Recording) -> bool {
+    let mut events = recording.events.iter();
+    events.any(|event| event.from == Party::Model)
+}
+
 /// Replays a recording against the agent of `setup`. The live trace goes to `trace`.
 ///
 /// # Errors
@@ -125,7 +131,10 @@ pub(crate) async fn replay(
         Model::None => Cassette::default(),
     };
     let model = match cassette {
-        cassette if cassette.is_empty() => None,
+        // Where exchanges were recorded and none can be read, the agent must not find another model instead.
+        cassette if cassette.is_empty() && (model == Model::None || !has_exchanges(recording)) => {
+            None
+        }
         cassette => {
             let model = ModelServer::replaying(cassette, inbox.clone())
                 .map_err(|error| broken("no port for the recorded model", &error))?;

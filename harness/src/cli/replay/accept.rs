@@ -6,8 +6,9 @@ use std::path::Path;
 use super::super::redaction::redact;
 use super::play::Replay;
 use super::sources::Source;
+use crate::model::NOT_RECORDED;
 use crate::replay::accepted;
-use crate::trace::{Recording, TraceWriter};
+use crate::trace::{Body, Event, Exchange, ExchangePart, Recording, TraceWriter};
 
 /// Writes a replay into its recording, through the redaction if the recording went through it.
 ///
@@ -18,6 +19,12 @@ pub(super) fn accept(source: &Source, replay: &Replay) -> Result<(), String> {
     if !replay.whole {
         return Err(format!(
             "`{path}` is left as it is: the conversation did not come to its end"
+        ));
+    }
+    if replay.live.events.iter().any(was_not_recorded) {
+        return Err(format!(
+            "`{path}` is left as it is: it has no reply to a request of the agent to its model, so what the agent did after \
+             that request shows nothing"
         ));
     }
     let mut live = accepted(
@@ -31,6 +38,12 @@ pub(super) fn accept(source: &Source, replay: &Replay) -> Result<(), String> {
     }
     write(&source.path, &live)
         .map_err(|error| format!("`{path}` could not be written and is left as it is: {error}"))
+}
+
+/// Whether an event is a request to the model that the recording does not have.
+fn was_not_recorded(event: &Event) -> bool {
+    matches!(&event.body, Body::Model(Exchange { part: ExchangePart::Request { side: Some(side), .. }, .. })
+        if side == NOT_RECORDED)
 }
 
 /// Writes beside the file and then moves into its place, so that it is never half written.
