@@ -280,6 +280,9 @@ fn a_cancel_and_the_time_limit_end_a_call_and_the_server_stays() {
     assert_eq!(turn.output(), "[cancelled]");
     let turn = bob.turn(&session, "mcp a__say {\"text\":\"still\"}");
     assert_eq!(turn.output(), "still!");
+    // What the server left behind ends with it, as it would not if bob were killed.
+    bob.close_stdin();
+    assert!(bob.exit().success());
 }
 
 fn wait_for_file(path: &Path) {
