@@ -48,8 +48,8 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// The wire behaviour to show: 0.11.0, 1.0.3, or everything, which has the optional parts of
-    /// the protocol that are there so far
+    /// The wire behaviour to show: 0.11.0, 1.0.3, or everything, which has every optional part
+    /// of the protocol
     #[arg(long, value_name = "VERSION", default_value_t)]
     surface: Surface,
 

@@ -11,6 +11,7 @@
 //! * `session`, `turn`, `history`, `compact`: what a prompt does;
 //! * `tools`, `permission`: what the model can do, and who is asked first;
 //! * `login`: whether the user has to log in, and how;
+//! * `mcp`: servers with tools, which the client names for a session;
 //! * `surface`: what each `--surface` has;
 //! * `model`: the two models.
 
@@ -24,6 +25,7 @@ mod history;
 mod kept;
 mod log;
 mod login;
+mod mcp;
 mod model;
 mod modes;
 mod options;

@@ -53,6 +53,8 @@ pub(crate) struct Parts {
     pub(crate) client_tools: bool,
     /// Whether `ask_user` asks by `elicitation/create` where the client takes that.
     pub(crate) questions: bool,
+    /// Whether the MCP servers of a session are connected, and not just counted.
+    pub(crate) mcp: bool,
     /// Whether the embedded model knows the directives of this surface's own tools.
     pub(crate) more_directives: bool,
 }
@@ -94,6 +96,7 @@ static SURFACES: [Parts; 3] = [
         tells_more: false,
         client_tools: false,
         questions: false,
+        mcp: false,
         more_directives: false,
     },
     Parts {
@@ -114,6 +117,7 @@ static SURFACES: [Parts; 3] = [
         tells_more: false,
         client_tools: false,
         questions: false,
+        mcp: false,
         more_directives: false,
     },
     Parts {
@@ -147,6 +151,7 @@ static SURFACES: [Parts; 3] = [
         tells_more: true,
         client_tools: true,
         questions: true,
+        mcp: true,
         more_directives: true,
     },
 ];

@@ -126,20 +126,15 @@ impl OpenAi {
 impl Model for OpenAi {
     fn answer<'a>(&'a self, asked: Asked<'a>) -> BoxStream<'a, Result<Fragment, Failure>> {
         let history = asked.history;
-        let tools: Vec<Value> = asked
+        let own = asked
             .tools
             .iter()
-            .map(|tool| {
-                json!({
-                    "type": "function",
-                    "function": {
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": tool.parameters(),
-                    },
-                })
-            })
-            .collect();
+            .map(|tool| function(tool.name, tool.description, tool.parameters()));
+        let servers = asked
+            .server_tools
+            .iter()
+            .map(|tool| function(&tool.name, &tool.description, tool.parameters.clone()));
+        let tools: Vec<Value> = own.chain(servers).collect();
         let mut messages = vec![json!({ "role": "system", "content": history.system })];
         messages.extend(history.messages.iter().map(on_the_wire));
         let mut body = json!({
@@ -209,6 +204,14 @@ async fn refused(status: StatusCode, response: Response) -> Failure {
     Failure(format!(
         "the model server answered {status}{separator}{said}"
     ))
+}
+
+/// A tool as the server takes it.
+fn function(name: &str, description: &str, parameters: Value) -> Value {
+    json!({
+        "type": "function",
+        "function": { "name": name, "description": description, "parameters": parameters },
+    })
 }
 
 fn on_the_wire(message: &Message) -> Value {

@@ -58,7 +58,12 @@ impl Server {
             json!({})
         };
         capabilities.insert("auth".to_owned(), auth);
-        capabilities.insert("mcpCapabilities".to_owned(), json!({}));
+        let mcp = if self.parts().mcp {
+            json!({ "http": true })
+        } else {
+            json!({})
+        };
+        capabilities.insert("mcpCapabilities".to_owned(), mcp);
         capabilities.insert("promptCapabilities".to_owned(), prompts);
         capabilities.insert("sessionCapabilities".to_owned(), sessions);
         Value::Object(capabilities)

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agent_client_protocol::{self as acp, Agent, Channel, Error, UntypedMessage, v1};
+use futures::future::join_all;
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,9 @@ use crate::turn::CallIds;
 
 /// How long running turns may take to end once the process has to.
 const LAST_TURNS: Duration = Duration::from_secs(1);
+
+/// How long the MCP servers may take to end after that.
+const LAST_SERVERS: Duration = Duration::from_secs(1);
 
 /// How much of a client's own text goes into the data of an error.
 const QUOTE_LIMIT: usize = 256;
@@ -133,9 +137,16 @@ impl Server {
                 self.turns.close();
                 // A turn that does not end in time is dropped with the runtime, tools and all.
                 let _ = tokio::time::timeout(LAST_TURNS, self.turns.wait()).await;
+                let _ = tokio::time::timeout(LAST_SERVERS, self.end_servers()).await;
                 Ok(())
             })
             .await
+    }
+
+    /// Ends the MCP servers of all sessions.
+    async fn end_servers(&self) {
+        let sessions: Vec<Arc<Session>> = lock(&self.sessions).by_id.values().cloned().collect();
+        join_all(sessions.iter().map(|session| session.servers.end())).await;
     }
 
     /// What the surface has.

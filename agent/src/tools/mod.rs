@@ -19,10 +19,11 @@ use crate::settings;
 
 pub(crate) use ask_user::in_plain_text;
 pub(crate) use edit_file::replaced;
+pub(crate) use output::Bounded;
 pub(crate) use process::Processes;
 pub(crate) use table::{ASKING, BASIC, Class, EVERY, READ_SKILL, Tool};
 
-use table::PATH;
+use table::{PATH, SERVER_TOOL};
 
 /// How much of a tool's output is kept, in bytes.
 pub(crate) const OUTPUT_LIMIT: usize = output::HEAD + output::TAIL;
@@ -136,6 +137,23 @@ impl Invocation {
             path: argument(PATH.0)
                 .filter(|_| tool.is_some_and(|tool| tool.arguments.contains(&PATH)))
                 .map(|path| absolute(path, cwd)),
+            fault,
+        }
+    }
+
+    /// Reads a call of a tool that a server has.
+    pub(crate) fn of_server(name: &str, arguments: &Value) -> Self {
+        let fault = match arguments {
+            Value::Object(_) | Value::Null => None,
+            _ => Some(format!("{name} needs an object of arguments")),
+        };
+        Self {
+            name: name.to_owned(),
+            tool: Some(&SERVER_TOOL),
+            title: name.to_owned(),
+            kind: SERVER_TOOL.kind,
+            arguments: arguments.clone(),
+            path: None,
             fault,
         }
     }

@@ -127,6 +127,17 @@ static ASK_USER_BY_CLIENT: Tool = Tool {
     ..ASK_USER
 };
 
+/// What stands for each tool of a server.
+pub(super) static SERVER_TOOL: Tool = Tool {
+    name: "mcp",
+    kind: "other",
+    asks: true,
+    class: Class::Own,
+    description: "",
+    arguments: &[],
+    optional: &[],
+};
+
 /// The tools of the first generation.
 pub(crate) static BASIC: [&Tool; 5] = [&BASH, &READ_FILE, &WRITE_FILE, &EDIT_FILE, &READ_SKILL];
 
