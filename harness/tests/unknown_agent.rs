@@ -76,7 +76,7 @@ fn the_one_tool_of_an_unknown_agent_is_called_and_what_it_asks_beside_uses_up_no
     ] {
         let requirements = report["requirements"].as_array().unwrap();
         let own = requirements.iter().find(|own| own["id"] == id).unwrap();
-        assert_eq!(own["state"], "pass", "{own}\n{}", run.stderr);
+        assert_eq!(own["status"], "pass", "{own}\n{}", run.stderr);
     }
     let traces = traces(&kept);
     assert!(traces.contains("\"side\":\"warm-up\""), "{traces}");
@@ -107,7 +107,7 @@ fn two_sessions_at_once_get_each_its_own_replies() {
     let report = run.json();
     let requirements = report["requirements"].as_array().unwrap();
     let own = requirements.iter().find(|own| own["id"] == "SESSION-10");
-    assert_eq!(own.unwrap()["state"], "pass", "{report:#}");
+    assert_eq!(own.unwrap()["status"], "pass", "{report:#}");
 }
 
 /// A tool of a name and what it says, with these parameters.

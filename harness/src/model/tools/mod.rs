@@ -172,7 +172,7 @@ fn rank(kind: &Kind, tool: &Tool, sign: Sign) -> Option<usize> {
     if names::among(&name, kind.words) && sign < Sign::Alone && !doubtful {
         return Some(last);
     }
-    if !doubtful && place::has_operation(kind, &tool.schema) {
+    if !doubtful && place::has_operation(kind, &tool.schema, &tool.schema) {
         return Some(last + 2);
     }
     if names::among(&sentence, kind.does) && names::among(&sentence, kind.with) && !doubtful {

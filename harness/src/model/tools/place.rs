@@ -68,9 +68,13 @@ fn within(
     }
     if let Some(branches) = schema::branches(own) {
         // Each branch takes other members, as of a tool whose operations have each their own.
+        let own: Vec<&Value> = branches.iter().collect();
+        let of_kind = |branch: &&Value| has_operation(kind, branch, target.root);
+        let serving: Vec<&Value> = own.iter().copied().filter(of_kind).collect();
+        let branches = if serving.is_empty() { own } else { serving };
         let placed = |branch| within(kind, form, parts, branch, target, depth + 1);
         return branches
-            .iter()
+            .into_iter()
             .filter_map(placed)
             .reduce(|best, next| if next.sign < best.sign { next } else { best });
     }
@@ -266,17 +270,15 @@ fn is_operation(text: &str) -> bool {
     names.any(|name| names::same(name, text))
 }
 
-/// Whether a tool of many operations has one for the kind.
-pub(super) fn has_operation(kind: &Kind, schema: &Value) -> bool {
+/// Whether a tool of many operations has one for the kind: in its own parameters, or in those of a branch.
+pub(super) fn has_operation(kind: &Kind, own: &Value, root: &Value) -> bool {
     let of = |own: &Value| {
-        schema::properties(own, schema).is_some_and(|properties| {
-            matches!(
-                operation(kind, &[], properties, schema),
-                Operation::This(..)
-            )
+        schema::properties(own, root).is_some_and(|properties| {
+            let operation = operation(kind, &[], properties, root);
+            matches!(operation, Operation::This(..))
         })
     };
-    let own = resolved(schema, schema);
+    let own = resolved(own, root);
     match schema::branches(own) {
         Some(branches) => branches.iter().any(of),
         None => of(own),
