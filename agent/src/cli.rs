@@ -1,7 +1,7 @@
 //! Arguments, and the entry for this binary and for others that embed the agent.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::log;
+use crate::login::{self, Auth};
 use crate::model::{self, Choice};
 use crate::server::{Options, Server};
 use crate::settings::{self, Settings};
@@ -47,14 +48,23 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// The wire behaviour to show: 0.11.0, 1.0.3, or everything, which has the optional parts of
-    /// the protocol that are there so far
+    /// The wire behaviour to show: 0.11.0, 1.0.3, or everything, which has every optional part
+    /// of the protocol
     #[arg(long, value_name = "VERSION", default_value_t)]
     surface: Surface,
 
     /// Where `everything` keeps sessions [default: bob in the user's state folder]
     #[arg(long, value_name = "FOLDER")]
     state: Option<PathBuf>,
+
+    /// How the user of `everything` logs in before a session: not at all, by `authenticate`, or in
+    /// a terminal, where the client has one for it
+    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
+    auth: Auth,
+
+    /// Log in in this terminal and end, as clients do it by `--auth terminal`
+    #[arg(long)]
+    login: bool,
 }
 
 /// Runs `bob` with these arguments, the program's name first, and returns when it is done. Takes
@@ -84,6 +94,14 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(USAGE);
         }
     };
+    let state = arguments.state.or_else(default_state);
+    if arguments.auth != Auth::None && !arguments.surface.parts().logins {
+        log::line(format_args!("bob: `--auth` needs `--surface everything`"));
+        return ExitCode::from(USAGE);
+    }
+    if arguments.login {
+        return log_in(arguments.auth, state.as_deref());
+    }
     let options = Options {
         surface: arguments.surface,
         model: model::Flags {
@@ -93,12 +111,36 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         model_server: model::Server::from_environment(),
         settings,
         home: std::env::var_os("HOME").map(PathBuf::from),
-        state: arguments.state.or_else(default_state),
+        state,
+        auth: arguments.auth,
     };
     match serve(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             log::line(format_args!("bob: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The login in a terminal, in place of serving.
+fn log_in(auth: Auth, state: Option<&Path>) -> ExitCode {
+    let state = match (auth, state) {
+        (Auth::Terminal, Some(state)) => state,
+        (Auth::Terminal, None) => {
+            log::line(format_args!("bob: `--login` needs `--state FOLDER`"));
+            return ExitCode::from(USAGE);
+        }
+        _ => {
+            log::line(format_args!("bob: `--login` needs `--auth terminal`"));
+            return ExitCode::from(USAGE);
+        }
+    };
+    match login::in_terminal(state, std::io::stdin().lock(), std::io::stdout()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            log::line(format_args!("bob: {}: {error}", state.display()));
             ExitCode::FAILURE
         }
     }

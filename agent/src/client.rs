@@ -40,6 +40,14 @@ impl Client {
         });
     }
 
+    /// Sends a notification that is no update of a session.
+    pub(crate) fn notify(&self, method: &str, params: Value) {
+        let _ = self.connection.send_notification(UntypedMessage {
+            method: method.to_owned(),
+            params,
+        });
+    }
+
     /// Sends a request. The answer is awaited by a task of its own: a turn that stops waiting must
     /// not make the SDK send `$/cancel_request`, which it does when a waiter is dropped.
     pub(crate) fn ask(

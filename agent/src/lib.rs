@@ -10,9 +10,12 @@
 //! * `server`: one function per ACP method;
 //! * `session`, `turn`, `history`, `compact`: what a prompt does;
 //! * `tools`, `permission`: what the model can do, and who is asked first;
+//! * `login`: whether the user has to log in, and how;
+//! * `mcp`: servers with tools, which the client names for a session;
 //! * `surface`: what each `--surface` has;
 //! * `model`: the two models.
 
+mod address;
 mod announced;
 mod attachments;
 pub mod cli;
@@ -21,6 +24,8 @@ mod compact;
 mod history;
 mod kept;
 mod log;
+mod login;
+mod mcp;
 mod model;
 mod modes;
 mod options;

@@ -92,7 +92,7 @@ fn embedded(resource: &Value) -> Option<String> {
 }
 
 /// The bytes behind a base64 text, without decoding it.
-fn decoded_size(base64: &str) -> usize {
+pub(crate) fn decoded_size(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
 

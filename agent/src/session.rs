@@ -14,6 +14,7 @@ use crate::client::Update;
 use crate::history::History;
 use crate::kept::Kept;
 use crate::log;
+use crate::mcp;
 use crate::model;
 use crate::options::Chosen;
 use crate::settings::Settings;
@@ -31,6 +32,7 @@ pub(crate) struct Session {
     pub(crate) parts: &'static Parts,
     /// What the client announced when the session began.
     pub(crate) announced: Announced,
+    pub(crate) servers: Arc<mcp::Servers>,
     /// The place on disk, on a surface that stores sessions.
     claim: Option<Claim>,
     /// `None` while a turn has it.
@@ -60,6 +62,7 @@ pub(crate) struct Beginning {
     pub(crate) model: model::Slot,
     pub(crate) parts: &'static Parts,
     pub(crate) announced: Announced,
+    pub(crate) servers: Arc<mcp::Servers>,
     pub(crate) claim: Option<Claim>,
     pub(crate) history: History,
     pub(crate) kept: Kept,
@@ -74,6 +77,7 @@ impl Session {
             model: beginning.model,
             parts: beginning.parts,
             announced: beginning.announced,
+            servers: beginning.servers,
             claim: beginning.claim,
             history: Mutex::new(Some(beginning.history)),
             kept: Mutex::new(beginning.kept),

@@ -40,6 +40,8 @@ pub(crate) struct Parts {
     pub(crate) methods: &'static [&'static str],
     /// Whether sessions are stored, and opened again.
     pub(crate) stored: bool,
+    /// Whether the user may have to log in.
+    pub(crate) logins: bool,
     /// Whether prompts may hold images, audio and resources.
     pub(crate) rich_prompts: bool,
     /// Whether sessions have modes and options.
@@ -49,6 +51,10 @@ pub(crate) struct Parts {
     pub(crate) tells_more: bool,
     /// Whether files and commands go through the client where it offers that.
     pub(crate) client_tools: bool,
+    /// Whether `ask_user` asks by `elicitation/create` where the client takes that.
+    pub(crate) questions: bool,
+    /// Whether the MCP servers of a session are connected, and not just counted.
+    pub(crate) mcp: bool,
     /// Whether the embedded model knows the directives of this surface's own tools.
     pub(crate) more_directives: bool,
 }
@@ -84,10 +90,13 @@ static SURFACES: [Parts; 3] = [
         iterations: None,
         methods: &BASIC,
         stored: false,
+        logins: false,
         rich_prompts: false,
         options: false,
         tells_more: false,
         client_tools: false,
+        questions: false,
+        mcp: false,
         more_directives: false,
     },
     Parts {
@@ -102,10 +111,13 @@ static SURFACES: [Parts; 3] = [
         iterations: Some(40),
         methods: &BASIC,
         stored: false,
+        logins: false,
         rich_prompts: false,
         options: false,
         tells_more: false,
         client_tools: false,
+        questions: false,
+        mcp: false,
         more_directives: false,
     },
     Parts {
@@ -121,6 +133,7 @@ static SURFACES: [Parts; 3] = [
         methods: &[
             "initialize",
             "authenticate",
+            "logout",
             "session/new",
             "session/prompt",
             "session/set_mode",
@@ -132,10 +145,13 @@ static SURFACES: [Parts; 3] = [
             "session/delete",
         ],
         stored: true,
+        logins: true,
         rich_prompts: true,
         options: true,
         tells_more: true,
         client_tools: true,
+        questions: true,
+        mcp: true,
         more_directives: true,
     },
 ];

@@ -1,8 +1,13 @@
 //! The directives that the embedded model obeys, a line each.
 
-use serde_json::{Value, json};
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
 
 use crate::plan;
+
+/// What the names of servers' tools begin with.
+const SERVER_PREFIX: &str = "mcp__";
 
 /// What one line of a prompt asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +20,7 @@ pub(crate) enum Directive {
     Think(String),
     /// A tool call.
     Call {
-        tool: &'static str,
+        tool: Cow<'static, str>,
         arguments: Value,
     },
     /// `done N`: so many steps of the last plan are done.
@@ -136,6 +141,11 @@ fn another(line: &str) -> Option<Directive> {
             call("update_plan", json!({ "steps": checklist }))
         }
         "done" => Directive::Done(rest.trim().parse().ok()?),
+        "mcp" => server_call(rest)?,
+        "ask-url" => call(
+            "ask_user",
+            json!({ "question": "Go to this page, please.", "url": rest.trim() }),
+        ),
         "ask" => call("ask_user", json!({ "question": rest.trim() })),
         _ => return None,
     })
@@ -147,8 +157,20 @@ fn word(line: &str) -> Option<(&str, &str)> {
         .filter(|(_, rest)| !rest.trim().is_empty())
 }
 
-fn call(tool: &'static str, arguments: Value) -> Directive {
-    Directive::Call { tool, arguments }
+fn call(tool: impl Into<Cow<'static, str>>, arguments: Value) -> Directive {
+    Directive::Call {
+        tool: tool.into(),
+        arguments,
+    }
+}
+
+/// A call of a server's tool, whose name may be given without the `mcp__` that all have.
+fn server_call(text: &str) -> Option<Directive> {
+    let text = text.trim();
+    let (name, arguments) = text.split_once(' ').unwrap_or((text, "{}"));
+    let arguments: Map<String, Value> = serde_json::from_str(arguments).ok()?;
+    let own = name.strip_prefix(SERVER_PREFIX).unwrap_or(name);
+    Some(call(format!("{SERVER_PREFIX}{own}"), arguments.into()))
 }
 
 #[cfg(test)]
@@ -163,7 +185,6 @@ mod tests {
                       fail-summary later";
         let steps = parse(prompt, false);
         let directives: Vec<Directive> = steps.into_iter().map(|step| step.directive).collect();
-        let call = |tool, arguments| Directive::Call { tool, arguments };
         assert_eq!(
             directives,
             [
@@ -186,6 +207,18 @@ mod tests {
                 Directive::FailSummary("later".into()),
             ]
         );
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_called_with_an_object() {
+        let step = |line| parse(line, true).remove(0).directive;
+        let expected = call("mcp__a__b", json!({"c": 1}));
+        assert_eq!(step("mcp mcp__a__b {\"c\": 1}"), expected);
+        assert_eq!(step("mcp a__b {\"c\": 1}"), expected);
+        assert_eq!(step("mcp a__b"), call("mcp__a__b", json!({})));
+        for line in ["mcp a__b [1]", "mcp a__b {"] {
+            assert_eq!(step(line), Directive::Say(line.to_owned()));
+        }
     }
 
     #[test]

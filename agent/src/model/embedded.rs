@@ -146,7 +146,7 @@ impl Embedded {
             }
             Directive::Call { tool, arguments } => one(Ok(Fragment::Call(Call {
                 id: format!("embedded_{}", number + 1),
-                tool: tool.to_owned(),
+                tool: tool.into_owned(),
                 arguments,
             }))),
             Directive::Done(steps) => one(Ok(match last_plan(history) {
@@ -182,6 +182,7 @@ mod tests {
         Asked {
             history,
             tools: &[],
+            server_tools: &[],
             effort: Effort::default(),
             more_directives: false,
         }

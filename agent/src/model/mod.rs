@@ -12,11 +12,13 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 
 use crate::history::{Call, History, Message};
+use crate::mcp;
 use crate::options::Effort;
 use crate::settings::Kind;
 use crate::tools::Tool;
 use crate::usage::Counted;
 
+pub(crate) use reason::root_cause;
 pub(crate) use slot::Slot;
 
 /// One piece of an answer, as it arrives.
@@ -43,6 +45,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) history: &'a History,
     /// The tools that it may call.
     pub(crate) tools: &'a [&'static Tool],
+    /// Those of the session's MCP servers.
+    pub(crate) server_tools: &'a [mcp::Tool],
     pub(crate) effort: Effort,
     /// Whether the embedded model obeys every directive.
     pub(crate) more_directives: bool,

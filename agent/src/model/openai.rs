@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::chat_stream;
 use super::reason::{error_message, root_cause, shortened};
 use super::{Asked, Failure, Fragment, Model, Server};
+use crate::address::is_on_this_machine;
 use crate::history::{Call, Message};
 use crate::options::Effort;
 
@@ -53,7 +54,7 @@ impl OpenAi {
         let mut http = reqwest::Client::builder()
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(SILENCE_LIMIT);
-        if is_loopback(&url) {
+        if is_on_this_machine(&url) {
             // A proxy cannot reach the loopback of this machine.
             http = http.no_proxy();
         }
@@ -125,20 +126,15 @@ impl OpenAi {
 impl Model for OpenAi {
     fn answer<'a>(&'a self, asked: Asked<'a>) -> BoxStream<'a, Result<Fragment, Failure>> {
         let history = asked.history;
-        let tools: Vec<Value> = asked
+        let own = asked
             .tools
             .iter()
-            .map(|tool| {
-                json!({
-                    "type": "function",
-                    "function": {
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": tool.parameters(),
-                    },
-                })
-            })
-            .collect();
+            .map(|tool| function(tool.name, tool.description, tool.parameters()));
+        let servers = asked
+            .server_tools
+            .iter()
+            .map(|tool| function(&tool.name, &tool.description, tool.parameters.clone()));
+        let tools: Vec<Value> = own.chain(servers).collect();
         let mut messages = vec![json!({ "role": "system", "content": history.system })];
         messages.extend(history.messages.iter().map(on_the_wire));
         let mut body = json!({
@@ -180,15 +176,6 @@ impl Model for OpenAi {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || address
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
-}
-
 fn retry_after(response: &Response) -> Duration {
     response
         .headers()
@@ -217,6 +204,14 @@ async fn refused(status: StatusCode, response: Response) -> Failure {
     Failure(format!(
         "the model server answered {status}{separator}{said}"
     ))
+}
+
+/// A tool as the server takes it.
+fn function(name: &str, description: &str, parameters: Value) -> Value {
+    json!({
+        "type": "function",
+        "function": { "name": name, "description": description, "parameters": parameters },
+    })
 }
 
 fn on_the_wire(message: &Message) -> Value {

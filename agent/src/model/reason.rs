@@ -6,8 +6,8 @@ use serde_json::Value;
 const LIMIT: usize = 300;
 
 /// The deepest reason of an error, which says what happened rather than where.
-pub(super) fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
+pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }

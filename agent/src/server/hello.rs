@@ -19,7 +19,8 @@ impl Server {
         };
         log::acp(format_args!("client {client}, protocol 1"));
         self.initialized.store(true, Ordering::Relaxed);
-        *lock(&self.announced) = Announced::read(params);
+        let announced = Announced::read(params);
+        *lock(&self.announced) = announced;
         json!({
             "protocolVersion": 1,
             "agentCapabilities": self.capabilities(),
@@ -28,7 +29,7 @@ impl Server {
                 "title": "Bob (bash-first agent)",
                 "version": self.parts().version,
             },
-            "authMethods": [],
+            "authMethods": self.login.methods(announced),
         })
     }
 
@@ -51,8 +52,18 @@ impl Server {
                 "additionalDirectories": {},
             });
         }
-        capabilities.insert("auth".to_owned(), json!({}));
-        capabilities.insert("mcpCapabilities".to_owned(), json!({}));
+        let auth = if self.has_logins() {
+            json!({ "logout": {} })
+        } else {
+            json!({})
+        };
+        capabilities.insert("auth".to_owned(), auth);
+        let mcp = if self.parts().mcp {
+            json!({ "http": true })
+        } else {
+            json!({})
+        };
+        capabilities.insert("mcpCapabilities".to_owned(), mcp);
         capabilities.insert("promptCapabilities".to_owned(), prompts);
         capabilities.insert("sessionCapabilities".to_owned(), sessions);
         Value::Object(capabilities)

@@ -2,6 +2,7 @@
 
 mod choosing;
 mod hello;
+mod login;
 mod opening;
 mod prompting;
 mod stored;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agent_client_protocol::{self as acp, Agent, Channel, Error, UntypedMessage, v1};
+use futures::future::join_all;
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +22,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::announced::Announced;
 use crate::client::Client;
+use crate::login::{Auth, Login};
 use crate::model;
 use crate::session::Session;
 use crate::settings::Settings;
@@ -30,6 +33,9 @@ use crate::turn::CallIds;
 
 /// How long running turns may take to end once the process has to.
 const LAST_TURNS: Duration = Duration::from_secs(1);
+
+/// How long the MCP servers may take to end after that.
+const LAST_SERVERS: Duration = Duration::from_secs(1);
 
 /// How much of a client's own text goes into the data of an error.
 const QUOTE_LIMIT: usize = 256;
@@ -45,6 +51,8 @@ pub(crate) struct Options {
     pub(crate) home: Option<PathBuf>,
     /// Where a surface that stores sessions does so.
     pub(crate) state: Option<PathBuf>,
+    /// How the user logs in, on a surface with logins.
+    pub(crate) auth: Auth,
 }
 
 /// The agent at work.
@@ -52,6 +60,7 @@ pub(crate) struct Server {
     options: Options,
     initialized: AtomicBool,
     announced: Mutex<Announced>,
+    login: Login,
     /// Where sessions are kept, on a surface that stores them.
     store: Option<Store>,
     sessions: Mutex<Sessions>,
@@ -73,9 +82,11 @@ type Responder = v1::Responder<Value>;
 impl Server {
     pub(crate) fn new(options: Options) -> Arc<Self> {
         let stored = options.surface.parts().stored;
+        let login = Login::new(options.auth, options.state.as_deref());
         let store = options.state.as_deref().filter(|_| stored).map(Store::new);
         Arc::new(Self {
             options,
+            login,
             store,
             initialized: AtomicBool::new(false),
             announced: Mutex::default(),
@@ -126,9 +137,16 @@ impl Server {
                 self.turns.close();
                 // A turn that does not end in time is dropped with the runtime, tools and all.
                 let _ = tokio::time::timeout(LAST_TURNS, self.turns.wait()).await;
+                let _ = tokio::time::timeout(LAST_SERVERS, self.end_servers()).await;
                 Ok(())
             })
             .await
+    }
+
+    /// Ends the MCP servers of all sessions.
+    async fn end_servers(&self) {
+        let sessions: Vec<Arc<Session>> = lock(&self.sessions).by_id.values().cloned().collect();
+        join_all(sessions.iter().map(|session| session.servers.end())).await;
     }
 
     /// What the surface has.
@@ -149,7 +167,8 @@ impl Server {
             Value::Null => Map::new(),
             _ => return responder.respond_with_error(invalid("params must be an object")),
         };
-        if !self.parts().methods.contains(&method.as_str()) {
+        let known = self.parts().methods.contains(&method.as_str());
+        if !known || (method == "logout" && !self.has_logins()) {
             return responder.respond_with_error(
                 Error::new(-32601, "Method not found").data(json!({ "method": quote(&method) })),
             );
@@ -160,7 +179,8 @@ impl Server {
         }
         match method.as_str() {
             "initialize" => responder.respond(self.initialize(&params)),
-            "authenticate" => responder.respond(json!({})),
+            "authenticate" => responder.respond_with_result(self.authenticate(&params)),
+            "logout" => responder.respond_with_result(self.log_out()),
             "session/new" => self.new_session(&params, responder, &client),
             "session/set_mode" => self.set_mode(&params, responder, &client),
             "session/set_config_option" => self.set_option(&params, responder, &client),

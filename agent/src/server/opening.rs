@@ -11,6 +11,7 @@ use crate::client::{Client, Update};
 use crate::history::History;
 use crate::kept::Kept;
 use crate::log;
+use crate::mcp;
 use crate::model::{Choice, Slot};
 use crate::modes;
 use crate::options::Chosen;
@@ -27,8 +28,10 @@ struct Place {
     directories: Vec<PathBuf>,
     settings: Settings,
     model: Slot,
-    /// How many MCP servers the client named.
-    servers: usize,
+    /// The MCP servers that the client named, where the surface connects them.
+    servers: Vec<mcp::Config>,
+    /// How many it named where the surface does not.
+    ignored: usize,
 }
 
 impl Server {
@@ -135,6 +138,7 @@ impl Server {
     }
 
     fn place(&self, params: &Map<String, Value>) -> Result<Place, Error> {
+        self.check_login()?;
         let cwd = match params.get("cwd").and_then(Value::as_str) {
             Some(cwd) if cwd.starts_with('/') => PathBuf::from(cwd),
             Some(_) => return Err(invalid("`cwd` must be an absolute path")),
@@ -153,13 +157,19 @@ impl Server {
         let choice = Choice::new(&self.options.model, &settings.model, server);
         let model =
             Slot::new(choice, server.clone()).map_err(|failure| failed(&failure.to_string()))?;
-        let servers = params.get("mcpServers").and_then(Value::as_array);
+        let (servers, ignored) = if self.parts().mcp {
+            (mcp::read(params).map_err(|reason| invalid(&reason))?, 0)
+        } else {
+            let named = params.get("mcpServers").and_then(Value::as_array);
+            (Vec::new(), named.map_or(0, Vec::len))
+        };
         Ok(Place {
             cwd,
             directories,
             settings,
             model,
-            servers: servers.map_or(0, Vec::len),
+            servers,
+            ignored,
         })
     }
 
@@ -171,12 +181,14 @@ impl Server {
         mut history: History,
         claim: Option<Claim>,
     ) -> Arc<Session> {
-        if place.servers > 0 {
+        if place.ignored > 0 {
             log::acp(format_args!(
                 "session {id}: {} MCP server(s) ignored",
-                place.servers
+                place.ignored
             ));
         }
+        let servers = mcp::Servers::new(Arc::clone(&id), place.servers, place.cwd.clone());
+        servers.start();
         history.system = system_prompt::of_folder(&place.cwd, &place.directories);
         Arc::new(Session::new(Beginning {
             id,
@@ -185,6 +197,7 @@ impl Server {
             model: place.model,
             parts: self.parts(),
             announced: *lock(&self.announced),
+            servers,
             claim,
             history,
             kept,

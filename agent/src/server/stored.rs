@@ -65,14 +65,15 @@ impl Server {
         });
     }
 
-    /// Ends a session in this process: its turns are cancelled and answered, and its state is on
-    /// disk. Says whether it was open.
+    /// Ends a session in this process: its turns are cancelled and answered, its servers have
+    /// ended, and its state is on disk. Says whether it was open.
     pub(super) async fn close(&self, id: &str) -> bool {
         let Some(session) = lock(&self.sessions).by_id.remove(id) else {
             return false;
         };
         session.cancel();
         session.ended_turns().await;
+        session.servers.end().await;
         session.save();
         true
     }

@@ -17,11 +17,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::settings;
 
+pub(crate) use ask_user::in_plain_text;
 pub(crate) use edit_file::replaced;
+pub(crate) use output::Bounded;
 pub(crate) use process::Processes;
 pub(crate) use table::{ASKING, BASIC, Class, EVERY, READ_SKILL, Tool};
 
-use table::PATH;
+use table::{PATH, SERVER_TOOL};
 
 /// How much of a tool's output is kept, in bytes.
 pub(crate) const OUTPUT_LIMIT: usize = output::HEAD + output::TAIL;
@@ -94,11 +96,19 @@ impl Invocation {
                     known.join(", ")
                 ))
             }
-            Some(tool) => tool
-                .arguments
-                .iter()
-                .find(|(wanted, _)| argument(wanted).is_none())
-                .map(|(wanted, _)| format!("{name} needs a string `{wanted}`")),
+            Some(tool) => {
+                let missing = tool
+                    .arguments
+                    .iter()
+                    .find(|(wanted, _)| argument(wanted).is_none());
+                let odd = tool.optional.iter().find(|(wanted, _)| {
+                    let given = arguments.get(wanted).unwrap_or(&Value::Null);
+                    !given.is_null() && !given.is_string()
+                });
+                missing
+                    .or(odd)
+                    .map(|(wanted, _)| format!("{name} needs a string `{wanted}`"))
+            }
         };
         let subject = tool
             .and_then(|tool| tool.arguments.first())
@@ -131,6 +141,23 @@ impl Invocation {
         }
     }
 
+    /// Reads a call of a tool that a server has.
+    pub(crate) fn of_server(name: &str, arguments: &Value) -> Self {
+        let fault = match arguments {
+            Value::Object(_) | Value::Null => None,
+            _ => Some(format!("{name} needs an object of arguments")),
+        };
+        Self {
+            name: name.to_owned(),
+            tool: Some(&SERVER_TOOL),
+            title: name.to_owned(),
+            kind: SERVER_TOOL.kind,
+            arguments: arguments.clone(),
+            path: None,
+            fault,
+        }
+    }
+
     /// Runs the call. A tool that cannot do its work has an output that says why.
     pub(crate) async fn run(&self, place: &Place<'_>) -> Output {
         if let Some(fault) = &self.fault {
@@ -151,7 +178,7 @@ impl Invocation {
                 let content = argument("content");
                 Box::new(move || write_file::run(&path, content))
             }
-            "ask_user" => return ask_user::run(&argument("question")),
+            "ask_user" => return in_plain_text(&argument("question")),
             "edit_file" => {
                 let (old, new) = (argument("old"), argument("new"));
                 Box::new(move || edit_file::run(&path, &old, &new))

@@ -15,6 +15,8 @@ pub(crate) struct Tool {
     /// The arguments, all strings and all needed, with what each is. The first one is the subject
     /// that the title shows.
     pub(crate) arguments: &'static [(&'static str, &'static str)],
+    /// Strings that may be left out.
+    pub(crate) optional: &'static [(&'static str, &'static str)],
 }
 
 /// How a tool is counted in the log.
@@ -36,6 +38,7 @@ static BASH: Tool = Tool {
     class: Class::Command,
     description: "Run a command with the shell in the folder and get its output.",
     arguments: &[("command", "the command line")],
+    optional: &[],
 };
 
 static READ_FILE: Tool = Tool {
@@ -45,6 +48,7 @@ static READ_FILE: Tool = Tool {
     class: Class::FileOperation,
     description: "Get the text of a file.",
     arguments: &[PATH],
+    optional: &[],
 };
 
 static WRITE_FILE: Tool = Tool {
@@ -54,6 +58,7 @@ static WRITE_FILE: Tool = Tool {
     class: Class::FileOperation,
     description: "Make a file, or replace all of its text.",
     arguments: &[PATH, ("content", "the whole new text")],
+    optional: &[],
 };
 
 static EDIT_FILE: Tool = Tool {
@@ -67,6 +72,7 @@ static EDIT_FILE: Tool = Tool {
         ("old", "the text to replace, exactly as it stands"),
         ("new", "the text to put there"),
     ],
+    optional: &[],
 };
 
 pub(crate) static READ_SKILL: Tool = Tool {
@@ -76,6 +82,7 @@ pub(crate) static READ_SKILL: Tool = Tool {
     class: Class::Skill,
     description: "Get the instructions of a skill by its name.",
     arguments: &[("name", "the name of the skill")],
+    optional: &[],
 };
 
 static SWITCH_MODE: Tool = Tool {
@@ -85,6 +92,7 @@ static SWITCH_MODE: Tool = Tool {
     class: Class::Own,
     description: "Change the mode of the session: ask, code or plan.",
     arguments: &[("mode", "the mode")],
+    optional: &[],
 };
 
 static UPDATE_PLAN: Tool = Tool {
@@ -97,6 +105,7 @@ static UPDATE_PLAN: Tool = Tool {
         "steps",
         "one step a line: `[ ] text` to do, `[>] text` in progress, `[x] text` done",
     )],
+    optional: &[],
 };
 
 static ASK_USER: Tool = Tool {
@@ -106,6 +115,27 @@ static ASK_USER: Tool = Tool {
     class: Class::Own,
     description: "Ask the user a question.",
     arguments: &[("question", "the question, as the user will read it")],
+    optional: &[],
+};
+
+/// The same where the client can show a question, and a page.
+static ASK_USER_BY_CLIENT: Tool = Tool {
+    optional: &[(
+        "url",
+        "a page where the user does what the question says, in place of an answer",
+    )],
+    ..ASK_USER
+};
+
+/// What stands for each tool of a server.
+pub(super) static SERVER_TOOL: Tool = Tool {
+    name: "mcp",
+    kind: "other",
+    asks: true,
+    class: Class::Own,
+    description: "",
+    arguments: &[],
+    optional: &[],
 };
 
 /// The tools of the first generation.
@@ -128,7 +158,7 @@ pub(crate) static EVERY: [&Tool; 8] = [
     &WRITE_FILE,
     &EDIT_FILE,
     &READ_SKILL,
-    &ASK_USER,
+    &ASK_USER_BY_CLIENT,
     &SWITCH_MODE,
     &UPDATE_PLAN,
 ];
@@ -139,6 +169,7 @@ impl Tool {
         let properties: Map<String, Value> = self
             .arguments
             .iter()
+            .chain(self.optional)
             .map(|(name, description)| {
                 let property = json!({ "type": "string", "description": description });
                 ((*name).to_owned(), property)

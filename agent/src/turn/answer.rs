@@ -80,6 +80,7 @@ impl Turn<'_> {
         let mut stream = model.answer(Asked {
             history,
             tools: parts.tools,
+            server_tools: self.session.servers.tools(),
             effort: self.session.chosen().effort,
             more_directives: parts.more_directives,
         });

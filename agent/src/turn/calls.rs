@@ -1,10 +1,14 @@
 //! The tool calls of a turn: shown, asked about, run.
 
+use std::time::Duration;
+
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::{Tally, Turn};
 use crate::client::Update;
 use crate::history::Call;
+use crate::mcp;
 use crate::modes::{self, Mode, Rule};
 use crate::permission::{self, Decision};
 use crate::plan;
@@ -27,12 +31,16 @@ impl Turn<'_> {
             return CANCELLED.to_owned();
         }
         let id = self.call_ids.next();
-        let invocation = Invocation::new(
-            &call.tool,
-            &call.arguments,
-            self.session.parts.tools,
-            &self.session.cwd,
-        );
+        let session = self.session;
+        let invocation = match session.servers.tool(&call.tool) {
+            Some(_) => Invocation::of_server(&call.tool, &call.arguments),
+            None => Invocation::new(
+                &call.tool,
+                &call.arguments,
+                session.parts.tools,
+                &session.cwd,
+            ),
+        };
         self.send(Update::Other(update::tool_call(&id, &invocation)))
             .await;
         let output = match self.permitted(&id, &invocation).await {
@@ -101,12 +109,19 @@ impl Turn<'_> {
         self.send(Update::Other(update::tool_call_running(id)))
             .await;
         tally.count(tool.class);
+        if let Some(tool) = self.session.servers.tool(&call.name) {
+            return self.call_server(tool, &call.arguments).await;
+        }
         let argument = |name: &str| {
             let value = call.arguments.get(name).and_then(Value::as_str);
             value.unwrap_or_default()
         };
         match tool.name {
             "switch_mode" => return self.switch_mode(argument("mode")).await,
+            "ask_user" if self.session.parts.questions => {
+                let page = call.arguments.get("url").and_then(Value::as_str);
+                return self.ask_user(id, argument("question"), page).await;
+            }
             "update_plan" => return self.update_plan(argument("steps"), tally).await,
             _ => {}
         }
@@ -120,6 +135,18 @@ impl Turn<'_> {
             cancel: self.cancel,
         };
         call.run(&place).await
+    }
+
+    async fn call_server(&self, tool: &mcp::Tool, arguments: &Value) -> Output {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let seconds = self.session.settings.tools.timeout_s;
+        let called = self.session.servers.call(tool, arguments);
+        let called = timeout(Duration::from_secs(seconds), called);
+        match self.cancel.run_until_cancelled(called).await {
+            None => Output::failure(CANCELLED),
+            Some(Err(_)) => Output::failure(format!("[ended after {seconds} s, the time limit]")),
+            Some(Ok(output)) => output,
+        }
     }
 
     async fn switch_mode(&self, id: &str) -> Output {

@@ -3,6 +3,7 @@
 mod answer;
 mod calls;
 mod on_client;
+mod questions;
 
 pub(crate) use answer::cost_of;
 
@@ -145,6 +146,16 @@ impl Turn<'_> {
         let message = self.session.next_message();
         let said = update::user_text(prompt, message.as_deref());
         self.session.show(&Update::Other(said));
+        self.wait_for_servers().await;
+    }
+
+    /// Waits for the session's servers to be connected, and tells once which are not.
+    async fn wait_for_servers(&self) {
+        let ready = self.session.servers.ready();
+        let failures = self.cancel.run_until_cancelled(ready).await;
+        for failure in failures.unwrap_or_default() {
+            self.say(failure + "\n").await;
+        }
     }
 
     /// What a surface tells after a turn.

@@ -176,7 +176,7 @@ impl Turn<'_> {
     }
 
     /// The result of a request about this session, unless the turn is cancelled first.
-    async fn asked(&self, method: &str, params: Value) -> Result<Value, Refusal> {
+    pub(super) async fn asked(&self, method: &str, params: Value) -> Result<Value, Refusal> {
         let answer = self.ask(method, params);
         match self.cancel.run_until_cancelled(answer).await {
             Some(Ok(Ok(result))) => Ok(result),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::variables::{self, is_model_variable};
+use super::variables::{self, is_model_variable, is_served};
 use super::{Named, Placeholders};
 
 /// Variables and their values.
@@ -134,8 +134,9 @@ impl Environment {
     pub fn handed_over(&self, user: &Variables) -> BTreeMap<String, &'static str> {
         let all = user
             .keys()
-            .filter(|_| self.all && self.model.is_none())
-            .map(|name| (name.to_string_lossy().into_owned(), "--env-all"));
+            .map(|name| name.to_string_lossy().into_owned())
+            .filter(|name| self.all && self.passes_all(name))
+            .map(|name| (name, "--env-all"));
         let named = self.named.iter().filter_map(|named| match named {
             Named::Set(name, _) => Some((name.clone(), "--env")),
             Named::Pass(name) => user
@@ -156,6 +157,11 @@ impl Environment {
             .collect()
     }
 
+    /// Whether a variable passes where all were asked for: with the scripted model, nothing that leads past it.
+    fn passes_all(&self, name: &str) -> bool {
+        self.model.is_none() || !is_served(name)
+    }
+
     /// The user's variables that pass.
     fn passed(&self, user: &Variables) -> Variables {
         let mut passed: Variables = user
@@ -163,8 +169,7 @@ impl Environment {
             .filter(|(name, _)| {
                 let name = name.to_string_lossy();
                 if self.all {
-                    // With the scripted model, nothing that leads to a real one.
-                    self.model.is_none() || !is_model_variable(&name)
+                    self.passes_all(&name)
                 } else {
                     variables::passes(&name)
                 }
@@ -353,21 +358,18 @@ mod tests {
     }
 
     #[test]
-    fn real_keys_do_not_pass_with_the_scripted_model_even_with_env_all() {
+    fn with_env_all_nothing_stands_in_for_the_scripted_model_and_all_else_passes() {
         let environment = Environment {
             all: true,
             model: scripted(),
             ..Environment::default()
         };
         let built = built(&environment, &user(), &[]);
-        for name in [
-            "anthropic_api_key",
-            "GEMINI_API_KEY",
-            "SOME_NEW_API_KEY",
-            "AWS_SECRET_ACCESS_KEY",
-            "GITHUB_TOKEN",
-        ] {
+        for name in ["anthropic_api_key", "GEMINI_API_KEY"] {
             assert!(!built.contains_key(name), "{name}");
+        }
+        for name in ["SOME_NEW_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"] {
+            assert!(built.contains_key(name), "{name}");
         }
         assert_eq!(built["OPENAI_API_KEY"], "dummy");
         assert_eq!(built["OPENAI_BASE_URL"], "http://127.0.0.1:9/v1");
@@ -423,8 +425,13 @@ mod tests {
             ..Environment::default()
         };
         let told: Vec<_> = scripted.handed_over(&user()).into_iter().collect();
-        let expected = [("GEMINI_API_KEY", "--env"), ("OPENAI_API_KEY", "--env")];
-        assert_eq!(told, expected.map(|(name, by)| (name.to_owned(), by)));
+        for (name, by) in [
+            ("GEMINI_API_KEY", "--env"),
+            ("OPENAI_API_KEY", "--env"),
+            ("AWS_SECRET_ACCESS_KEY", "--env-all"),
+        ] {
+            assert!(told.contains(&(name.to_owned(), by)), "{name}");
+        }
         let all = Environment {
             all: true,
             ..Environment::default()
@@ -434,7 +441,7 @@ mod tests {
         assert!(!told.contains_key("TERM"));
         assert!(Environment::default().handed_over(&user()).is_empty());
         let kept = scripted.kept_back(&user());
-        assert!(kept.contains(&"AWS_SECRET_ACCESS_KEY".to_owned()));
+        assert!(kept.contains(&"anthropic_api_key".to_owned()));
         assert!(!kept.contains(&"GEMINI_API_KEY".to_owned()));
         assert!(!kept.contains(&"TERM".to_owned()));
     }

@@ -155,6 +155,16 @@ const MODEL: [&str; 42] = [
     "HUGGING_FACE_HUB_TOKEN",
 ];
 
+/// Variables of the families that the scripted model serves: with it, the user's own never stand in for its.
+const SERVED: &[&str] = &[
+    "OPENAI_*",
+    "ANTHROPIC_*",
+    "GEMINI_*",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GEMINI_*",
+    "GOOGLE_GENAI_*",
+];
+
 /// Whether a variable of the user's passes without being named.
 pub(super) fn passes(name: &str) -> bool {
     PASS.iter().any(|entry| fits(entry, name))
@@ -163,7 +173,14 @@ pub(super) fn passes(name: &str) -> bool {
 /// Whether a variable leads to a model, in any spelling of its letters.
 pub(super) fn is_model_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    MODEL.iter().any(|entry| fits(entry, &name))
+    // Where the system's certificates are is no secret, whoever asks for them.
+    !name.ends_with("_CA_BUNDLE") && MODEL.iter().any(|entry| fits(entry, &name))
+}
+
+/// Whether a variable leads to a model of a family that the scripted model serves.
+pub(super) fn is_served(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SERVED.iter().any(|entry| fits(entry, &name))
 }
 
 fn fits(entry: &str, name: &str) -> bool {

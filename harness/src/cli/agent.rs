@@ -63,8 +63,8 @@ pub(crate) struct SurroundingsArguments {
 
     /// Pass on all of your variables
     ///
-    /// Without this an agent gets PATH, language and the like. Those that lead to a real model do not pass while the
-    /// scripted model is used.
+    /// Without this an agent gets PATH, language and the like. Those of OpenAI, Anthropic and Gemini do not pass where the
+    /// scripted model takes their place; the report says which keys passed.
     #[arg(long, help_heading = SURROUNDINGS)]
     pub(in crate::cli) env_all: bool,
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{env, fs};
 
 use clap::Args;
@@ -22,6 +23,8 @@ use crate::trace::{Body, Exchange, ExchangeEnd, ExchangePart, Observed};
 
 /// How many parts of exchanges may wait to be told of.
 const QUEUE: usize = 1000;
+/// How long the exchanges that go on may take to end after a signal.
+const LAST: Duration = Duration::from_millis(500);
 
 /// What `harness model` is told.
 #[derive(Clone, Debug, Args)]
@@ -139,20 +142,27 @@ async fn serve(script: Script, port: u16) -> Exit {
         return Exit::Fault;
     }
     let mut lines = Lines::default();
+    let mut tell = |event| {
+        if let Some(line) = lines.line(event) {
+            say(plain(&line));
+        }
+    };
     loop {
         tokio::select! {
-            _ = interrupt.recv() => return Exit::Fine,
-            _ = terminate.recv() => return Exit::Fine,
+            _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
             event = told.recv() => match event {
-                Some(event) => {
-                    if let Some(line) = lines.line(event) {
-                        say(plain(&line));
-                    }
-                }
+                Some(event) => tell(event),
                 None => return Exit::Fine,
             },
         }
     }
+    // What was answered before the signal is told, and what is cut off by it.
+    drop(server);
+    while let Ok(Some(event)) = tokio::time::timeout(LAST, told.recv()).await {
+        tell(event);
+    }
+    Exit::Fine
 }
 
 /// The addresses, and the variables to set: in a form that a shell reads.

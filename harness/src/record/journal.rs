@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::place::Place;
 use super::queue::{Batch, Entry, Queue, Seen, Stream, Taken};
+use super::shape::Shape;
 use crate::agent::{CUT_LINE, LINE_BOUND, STDERR_BOUND};
 use crate::redact::{Options, Redactor};
 use crate::trace::{Body, Event, Header, Party};
@@ -216,6 +217,8 @@ struct Lines {
     stdout: LineSplitter,
     stderr: LineSplitter,
     pieces: Vec<Piece>,
+    /// The last message of the agent.
+    shape: Shape,
 }
 
 impl Lines {
@@ -226,6 +229,7 @@ impl Lines {
             stdout: LineSplitter::new(LINE_BOUND),
             stderr: LineSplitter::new(STDERR_BOUND),
             pieces: Vec::new(),
+            shape: Shape::default(),
         }
     }
 
@@ -242,7 +246,7 @@ impl Lines {
                 self.splitter(stream)
                     .push(bytes, |piece| pieces.push(piece));
                 for piece in pieces.drain(..) {
-                    give_piece(at, stream, piece, &mut give)?;
+                    give_piece(at, stream, piece, &mut self.shape, &mut give)?;
                 }
                 self.pieces = pieces;
                 Ok(())
@@ -307,7 +311,7 @@ impl Lines {
         give: &mut impl FnMut(Event) -> Result<(), String>,
     ) -> Result<(), String> {
         match self.splitter(stream).finish() {
-            Some(piece) => give_piece(at, stream, piece, give),
+            Some(piece) => give_piece(at, stream, piece, &mut self.shape, give),
             None => Ok(()),
         }
     }
@@ -329,6 +333,7 @@ fn give_piece(
     at: Duration,
     stream: Stream,
     piece: Piece,
+    shape: &mut Shape,
     give: &mut impl FnMut(Event) -> Result<(), String>,
 ) -> Result<(), String> {
     let from = match stream {
@@ -339,7 +344,8 @@ fn give_piece(
         (Stream::Stderr, Piece::Line(bytes) | Piece::Partial(bytes) | Piece::TooLong(bytes)) => {
             Body::Stderr(bytes)
         }
-        (_, Piece::Line(bytes)) => Body::of_line(bytes, false),
+        (Stream::Stdout, Piece::Line(bytes)) => shape.body(bytes),
+        (Stream::Stdin, Piece::Line(bytes)) => Body::of_line(bytes, false),
         (_, Piece::Partial(bytes)) => Body::of_line(bytes, true),
         (_, Piece::TooLong(mut bytes)) => {
             let note = json!({ "cut": { "bound": LINE_BOUND, "kept": CUT_LINE } });

@@ -19,6 +19,7 @@ mod models;
 mod place;
 mod proxy;
 mod queue;
+mod shape;
 mod signals;
 mod sink;
 

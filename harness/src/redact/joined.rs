@@ -77,6 +77,11 @@ impl Joined {
         self.keep < self.tail.len() || self.rest.is_some()
     }
 
+    /// Whether the next piece is looked through together with the end of what came before it.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.keep < self.tail.len() && self.run.is_none() && self.rest.is_none()
+    }
+
     /// Whether a piece says all again that the piece before it said.
     pub(super) fn is_again(&self, said: &[u8]) -> bool {
         let (head, length) = &self.head;

@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use self::stream::{
-    BEGINS_A_TURN, ENDS_A_TURN, HAS_ESCAPES, Stream, Turn, hash, may_be_in_pieces,
-    owner_of_exchange, owner_of_session,
+    BEGINS_A_TURN, ENDS_A_TURN, HAS_ESCAPES, HAS_PLACEHOLDERS, Stream, Turn, hash,
+    may_be_in_pieces, owner_of_exchange, owner_of_session,
 };
 use self::template::Template;
 use super::escape::{Places, decoded};
@@ -306,9 +306,14 @@ impl Redactor {
         let is_agent = event.from == Party::Agent;
         if is_agent && let Some(template) = self.template.take() {
             let (key, owner) = (template.key, template.owner);
-            let piece = template
-                .piece(text)
-                .filter(|_| !self.suspects(template.open(text)));
+            let piece = template.piece(text).filter(|_| {
+                let open = template.open(text);
+                // A piece of a text that is not decided yet is looked through with it.
+                match self.is_open(key) {
+                    true => HAS_PLACEHOLDERS.find(open).is_none(),
+                    false => !self.suspects(open),
+                }
+            });
             self.template = Some(template);
             if let Some(raw) = piece {
                 let source = Source {
@@ -444,6 +449,12 @@ impl Redactor {
             self.piece(key, owner_of_exchange(exchange), source, suspect, false);
         }
         self.drain(out);
+    }
+
+    /// Whether something of a text is undecided.
+    fn is_open(&self, key: u64) -> bool {
+        let text = self.texts.iter().find(|text| text.key == key);
+        text.is_some_and(|text| text.joined.is_undecided())
     }
 
     /// Adds a piece to the text that it belongs to.

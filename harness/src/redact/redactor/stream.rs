@@ -20,6 +20,8 @@ pub(super) static IS_A_CALL: Mark = LazyLock::new(|| Finder::new("\"tool_call"))
 /// Letters can be written as escapes that no search in the raw line sees.
 pub(super) static HAS_ESCAPES: Mark = LazyLock::new(|| Finder::new("\\u00"));
 
+pub(super) static HAS_PLACEHOLDERS: Mark = LazyLock::new(|| Finder::new("{secret-"));
+
 /// Whether a raw message may hold a piece of a text that goes on in others.
 pub(super) fn may_be_in_pieces(raw: &[u8]) -> bool {
     IS_A_CHUNK.find(raw).is_some() || IS_A_CALL.find(raw).is_some()
