@@ -156,6 +156,12 @@ impl ModelServer {
         self.shared.memory().map = map;
     }
 
+    /// Says that [`note_prompt`](Self::note_prompt) will be called before every prompt, so that a request that comes before
+    /// the first is no turn of the script: agents warm their connection up, or look whether the model is there.
+    pub fn tell_prompts(&self) {
+        self.shared.memory().turns.prompts_are_told();
+    }
+
     /// Says that this prompt is about to be sent in this session, by any name that tells sessions apart (that of the
     /// replies that name one). To be called before every prompt: a turn whose reply is `refused`
     /// begins and ends with it, a failure before it is over (the same prompt again is no retry), a release that no

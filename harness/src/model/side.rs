@@ -1,8 +1,9 @@
 //! Which requests ask for something beside the conversation: a title, a summary, a topic check, a warm-up.
 //!
-//! They must not use up the script. They are told by what they carry: an agent that works with tools offers them in
-//! every turn of a conversation, so a request without tools may be one of these; and one that asks with other words
-//! than the user's is one, of an agent that is known to pass the user's words on.
+//! They must not use up the script. They are told by when they come and by what they carry: before the first prompt there
+//! is no turn; an agent that works with tools offers them in every turn of a conversation, so a request without tools may be
+//! one of these; and one that asks with other words than the user's is one, of an agent that is known to pass the user's
+//! words on.
 
 use std::collections::VecDeque;
 
@@ -126,10 +127,18 @@ const SIGNS: &[(&str, &[&str], &[&str])] = &[
 const PROMPTS: usize = 16;
 /// How many letters and digits of a prompt are looked for.
 const LETTERS: usize = 40;
+/// Nobody asks for a turn of a conversation in so few tokens, but for titles and the like.
+const SHORT: u64 = 100;
+/// What an agent adds to a prompt may speak of anything; so short a text is about what it wants of the model.
+const INSTRUCTION: usize = 300;
+/// How many bytes around a prompt are looked at for what is context and what is an instruction.
+const WRAPPED: usize = 16 * 1024;
 
 /// What earlier requests and prompts taught about the agent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
+    /// Every prompt is told before it is sent.
+    told: bool,
     /// A turn offered tools.
     tools: bool,
     /// A turn carried the words of a prompt.
@@ -173,6 +182,11 @@ impl Like {
 }
 
 impl Seen {
+    /// Every prompt will be told from now on.
+    pub(crate) fn prompts_are_told(&mut self) {
+        self.told = true;
+    }
+
     /// Remembers a prompt that is about to be sent.
     pub(crate) fn prompt(&mut self, text: &str) {
         if self.prompts.len() == PROMPTS {
@@ -195,6 +209,29 @@ impl Seen {
     fn is_another(&self, asked: &Asked) -> bool {
         let like = self.like.as_ref();
         like.is_some_and(|like| like.is_another(&Like::of(asked)))
+    }
+
+    /// A text without the prompts in it.
+    fn without_prompts(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for prompt in self.prompts.iter().filter(|prompt| !prompt.is_empty()) {
+            text = text.replace(prompt, " ");
+        }
+        text
+    }
+
+    /// What an agent asks for around a prompt; empty where there is no prompt in the text, or where it is too much to be
+    /// about one thing. What stands in tags of its own is context.
+    fn instruction(&self, text: &str) -> String {
+        let without = self.without_prompts(text);
+        if without == text || without.len() > WRAPPED {
+            return String::new();
+        }
+        let left = without_tagged(&without);
+        match left.chars().nth(INSTRUCTION) {
+            Some(_) => String::new(),
+            None => left,
+        }
     }
 
     /// Whether a text carries the beginning of one of the prompts. Only letters and digits count, since agents wrap
@@ -224,7 +261,8 @@ pub(super) fn letters(text: &str) -> impl Iterator<Item = char> {
 ///
 /// A sub-agent's request is beside it too: the script does not speak for sub-agents.
 pub(crate) fn reason(asked: &Asked, seen: &Seen) -> Option<&'static str> {
-    if asked.max_tokens.is_some_and(|tokens| tokens <= 1) {
+    if asked.max_tokens.is_some_and(|tokens| tokens <= 1) || (seen.told && seen.prompts.is_empty())
+    {
         return Some("warm-up");
     }
     let structured = asked.answer != Answer::Text;
@@ -237,25 +275,39 @@ pub(crate) fn reason(asked: &Asked, seen: &Seen) -> Option<&'static str> {
             () if structured && seen.text => Some("structured answer"),
             () if own_words && seen.words => Some("other words"),
             () if own_words && seen.is_another(asked) => Some("other system prompt"),
-            () => None,
+            // Agents remind the model of safety beside the prompt itself.
+            () => sign(&seen.instruction(&asked.last_user)).filter(|reason| *reason != REVIEW),
         };
     }
     // A first message that is just the prompt is no sign, whatever it speaks of.
-    let mut user = asked.first_user.clone();
-    for prompt in seen.prompts.iter().filter(|prompt| !prompt.is_empty()) {
-        user = user.replace(prompt, " ");
-    }
+    let user = seen.without_prompts(&asked.first_user);
     let signed = sign(&format!("{}\n{user}", head(asked)));
     if signed.is_some() {
         return signed;
     }
     match () {
         () if structured => Some("structured answer"),
+        () if asked.max_tokens.is_some_and(|tokens| tokens <= SHORT) => Some("short answer"),
         () if seen.tools => Some("no tools"),
         () if own_words && seen.words => Some("other words"),
         () if own_words && seen.is_another(asked) => Some("other system prompt"),
         () => None,
     }
+}
+
+/// A text without what stands between tags, such as `<environment>` and `</environment>`.
+fn without_tagged(text: &str) -> String {
+    let mut left = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        left.push_str(before);
+        let in_name = |it: &char| it.is_alphanumeric() || matches!(it, '_' | '-');
+        let name: String = behind.chars().take_while(in_name).collect();
+        let closed = behind.split_once(&format!("</{name}>"));
+        rest = closed.map_or(behind, |(_, after)| after);
+    }
+    left.push_str(rest);
+    left
 }
 
 /// The beginning of the system text.

@@ -134,6 +134,11 @@ impl Turns {
         replies.position(|(reply, given)| given.is_none() && may_be(told, reply.session.as_deref()))
     }
 
+    /// Every prompt will be noted, so that what comes before the first is no turn.
+    pub(crate) fn prompts_are_told(&mut self) {
+        self.seen.prompts_are_told();
+    }
+
     /// A prompt is about to be sent in a session: what it says. A refused connection of the turn before is over.
     pub(crate) fn note_prompt(&mut self, session: &str, text: &str) {
         self.pass_refused();

@@ -382,7 +382,7 @@ impl<'a> Drive<'a> {
             Some(model) => {
                 let why = match &model.unserved {
                     Some(path) => format!(
-                        "the agent asked the scripted model for {}, which is not served (only chat completions are)",
+                        "the agent asked the scripted model for {}, which is not served (chat completions, responses, messages and generateContent are)",
                         quote(path)
                     ),
                     None => "the agent never asked the scripted model".to_owned(),

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::drive::{Drive, Judged, Stop, Verdict};
 use super::expectation::missed;
-use super::file::{Placeholder, Scenario, StartFolder, fill_reply};
+use super::file::{Action, Placeholder, Scenario, StartFolder, Step, fill_reply};
 use super::params::unknown;
 use super::setup::{Setup, header_of, launch, open_trace};
 use super::{Outcome, Reached, Status, check};
@@ -78,6 +78,11 @@ async fn play(
         let script = script(scenario, &folder).map_err(Trouble::Harness)?;
         let model = ModelServer::start(script, inbox.clone())
             .map_err(|error| broken("no port for the scripted model", &error))?;
+        // A prompt that a step sends as a request of its own or as bytes is not noted.
+        let untold = |step: &Step| matches!(step.action, Action::Request { .. } | Action::Send(_));
+        if !scenario.steps.iter().any(untold) {
+            model.tell_prompts();
+        }
         model.set_folder(folder.workspace());
         model.set_tools(setup.profile.tools.clone());
         Some(model)

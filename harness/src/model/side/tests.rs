@@ -212,3 +212,58 @@ fn a_sub_agent_is_told_by_its_model_system_text_and_tools_where_words_do_not_tel
     };
     assert_eq!(reason(&small, &seen), Some("warm-up"));
 }
+
+#[test]
+fn what_comes_before_the_first_prompt_is_a_warm_up_where_prompts_are_told() {
+    let mut seen = Seen::default();
+    let early = with_tools("ping");
+    assert_eq!(reason(&early, &seen), None);
+    seen.prompts_are_told();
+    assert_eq!(reason(&early, &seen), Some("warm-up"));
+    seen.prompt("Make the file.");
+    assert_eq!(reason(&with_tools("Make the file."), &seen), None);
+}
+
+#[test]
+fn a_question_around_the_prompt_is_a_side_request_though_it_offers_tools() {
+    let seen = after(&["Make the file."], &[]);
+    let asks = "Does the following message begin a new topic of conversation? Answer yes or no.\n\nMake the file.";
+    assert_eq!(reason(&with_tools(asks), &seen), Some("topic"));
+    let notes = "Give each change a title when you create a commit.";
+    for turn in [
+        format!(
+            "<environment>\n{notes}\n</environment>\n<user_query>\nMake the file.\n</user_query>"
+        ),
+        format!(
+            "{notes} {}\nMake the file.",
+            "It is Monday. ".repeat(INSTRUCTION / 10)
+        ),
+        "Make the file.".to_owned(),
+    ] {
+        assert_eq!(reason(&with_tools(&turn), &seen), None, "{turn}");
+    }
+}
+
+#[test]
+fn a_prompt_that_speaks_of_topics_is_a_turn_of_an_agent_with_tools() {
+    let prompt = "Which topic has this conversation? Detect it.";
+    let seen = after(&[prompt], &[]);
+    for turn in [
+        prompt.to_owned(),
+        format!("<user_query>{prompt}</user_query> < 3"),
+    ] {
+        assert_eq!(reason(&with_tools(&turn), &seen), None, "{turn}");
+    }
+}
+
+#[test]
+fn so_short_an_answer_is_asked_for_beside_the_conversation() {
+    let seen = after(&["Make the file."], &[]);
+    let mut asked = without_tools("", "Name this: Make the file.");
+    assert_eq!(reason(&asked, &seen), None);
+    asked.max_tokens = Some(64);
+    assert_eq!(reason(&asked, &seen), Some("short answer"));
+    // The tools say that it is a turn, however little it may say.
+    asked.tools.push(Tool::default());
+    assert_eq!(reason(&asked, &seen), None);
+}

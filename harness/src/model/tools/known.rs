@@ -297,7 +297,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
             "code",
             "input",
         ],
-        words: &["command", "commands", "cmd", "cmdline", "shell", "bash"],
+        words: &[
+            "command", "commands", "cmd", "cmdline", "shell", "bash", "line",
+        ],
         says: &["command", "commands", "shell", "bash"],
     },
     Parameter {
@@ -440,17 +442,20 @@ pub(super) const SHELL: &[(&str, &[Part], &str)] = &[
     ("fetch", &[Part::Url], "curl -sS {url}"),
 ];
 
-/// Parameters beside the path of a tool that reads a file: whoever has others does something else.
+/// Parameters of a tool that reads a file: whoever has others does something else.
 pub(super) const OF_READERS: &[&str] = &[
-    "line", "lines", "offset", "limit", "start", "end", "range", "from", "to", "count", "encoding",
-    "max",
+    "path", "file", "line", "lines", "offset", "limit", "start", "end", "range", "from", "to",
+    "count", "encoding", "max",
 ];
 
 /// How a parameter that no part goes to is filled if it is required, by words in its name. Only where the schema
 /// allows it: the type is looked at first.
-pub(super) const TRUE_WHERE_NAMED: &[&str] = &["approval", "confirm"];
+pub(super) const TRUE_WHERE_NAMED: &[&str] = &["approval", "confirm", "wait", "blocking"];
+/// Words in the name of a required number that say how long something may take.
+pub(super) const TIMEOUT_WHERE_NAMED: &[&str] = &["timeout", "wait", "seconds", "ms", "duration"];
 
-/// Operations of tools that do several things under one parameter, by the kind that wants them.
+/// Operations of tools that do several things under one parameter, by the kind that wants them, best first. The names
+/// of the kind's well-known tools are operations too.
 pub(super) const OPERATIONS: &[(&str, &[&str])] = &[
     ("read", &["view", "read", "open", "cat"]),
     ("edit", &["create", "write", "overwrite"]),
@@ -459,6 +464,18 @@ pub(super) const OPERATIONS: &[(&str, &[&str])] = &[
     ("search", &["search", "grep", "find"]),
 ];
 
+/// Operations that replace a part of a file.
+pub(super) const REPLACING: &[&str] = &["str_replace", "replace", "edit", "update"];
+
 /// Parameters that name the operation.
-pub(super) const OPERATION_PARAMETERS: &[&str] =
-    &["command", "operation", "action", "mode", "op", "type"];
+pub(super) const OPERATION_PARAMETERS: &[&str] = &[
+    "command",
+    "operation",
+    "action",
+    "mode",
+    "op",
+    "type",
+    "verb",
+    "method",
+    "tool",
+];

@@ -172,6 +172,9 @@ fn rank(kind: &Kind, tool: &Tool, sign: Sign) -> Option<usize> {
     if names::among(&name, kind.words) && sign < Sign::Alone && !doubtful {
         return Some(last);
     }
+    if !doubtful && place::has_operation(kind, &tool.schema, &tool.schema) {
+        return Some(last + 2);
+    }
     if names::among(&sentence, kind.does) && names::among(&sentence, kind.with) && !doubtful {
         let clear = !names::among(&sentence, kind.against);
         return Some(if clear { last + 1 } else { last + 3 });
@@ -187,15 +190,20 @@ fn shaped(kind: &Kind, tool: &Tool) -> bool {
     let Some(properties) = schema::properties(&tool.schema, &tool.schema) else {
         return false;
     };
+    let of_a_reader = |name: &String| {
+        let words = names::words(name);
+        words
+            .iter()
+            .any(|word| known::OF_READERS.contains(&word.as_str()))
+    };
     match kind.name {
         "execute" | "edit" | "fetch" => schema::required(&tool.schema).len() <= 3,
-        "read" => properties.keys().all(|name| {
-            let words = names::words(name);
-            let of_a_path = words.iter().any(|word| word == "path" || word == "file");
-            of_a_path
-                || words
-                    .iter()
-                    .any(|word| known::OF_READERS.contains(&word.as_str()))
+        "read" => properties.iter().all(|(name, property)| {
+            // An object in the place of a path has the path in it.
+            match schema::properties(property, &tool.schema) {
+                Some(inner) => inner.keys().all(of_a_reader),
+                None => of_a_reader(name),
+            }
         }),
         _ => false,
     }

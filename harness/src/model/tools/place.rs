@@ -63,12 +63,31 @@ fn within(
     depth: usize,
 ) -> Option<Placed> {
     let own = resolved(own, target.root);
+    if depth > DEEPEST {
+        return None;
+    }
+    if let Some(branches) = schema::branches(own) {
+        // Each branch takes other members, as of a tool whose operations have each their own.
+        let own: Vec<&Value> = branches.iter().collect();
+        let of_kind = |branch: &&Value| has_operation(kind, branch, target.root);
+        let serving: Vec<&Value> = own.iter().copied().filter(of_kind).collect();
+        let branches = if serving.is_empty() { own } else { serving };
+        let placed = |branch| within(kind, form, parts, branch, target, depth + 1);
+        return branches
+            .into_iter()
+            .filter_map(placed)
+            .reduce(|best, next| if next.sign < best.sign { next } else { best });
+    }
     let none = Map::new();
     let properties = schema::properties(own, target.root).unwrap_or(&none);
     let mut arguments = Map::new();
     let mut sign = Sign::Name;
-    if let Some((name, value)) = operation(kind, own, properties, target.root) {
-        arguments.insert(name, json!(value));
+    match operation(kind, form, properties, target.root) {
+        Operation::This(name, value) => {
+            arguments.insert(name, json!(value));
+        }
+        Operation::Another => return None,
+        Operation::None => {}
     }
     let mut left = form.to_vec();
     for found in [Sign::Name, Sign::Word, Sign::Said] {
@@ -78,7 +97,7 @@ fn within(
                 let property = properties.get(&name).unwrap_or(&Value::Null);
                 let property = resolved(property, target.root);
                 let value = parts.carried(*part, &name, property, target)?;
-                Some((name, value))
+                schema::allows(property, &value).then_some((name, value))
             });
             let Some((name, value)) = carried else {
                 return true;
@@ -193,23 +212,75 @@ fn alone<'a>(
     texts.next().is_none().then_some(only)
 }
 
+/// What a tool's parameters say about its operations.
+enum Operation {
+    /// It has one for the kind: the parameter and the value that name it.
+    This(String, String),
+    /// It does one thing that is not of the kind.
+    Another,
+    /// It does one thing, as far as its parameters tell.
+    None,
+}
+
 /// The parameter and value that tell a tool of many operations which one is meant.
 fn operation(
     kind: &Kind,
-    own: &Value,
+    form: &[Part],
     properties: &Map<String, Value>,
     root: &Value,
-) -> Option<(String, &'static str)> {
-    let (_, operations) = known::OPERATIONS.iter().find(|row| row.0 == kind.name)?;
-    let required = schema::required(own);
-    known::OPERATION_PARAMETERS.iter().find_map(|name| {
-        let (own, property) = properties.iter().find(|(own, _)| names::same(own, name))?;
-        let allowed = resolved(property, root).get("enum")?.as_array()?;
-        let value = operations
+) -> Operation {
+    let replacing = match form.contains(&Part::Old) {
+        true => known::REPLACING,
+        false => &[],
+    };
+    let usual = known::OPERATIONS.iter().filter(|row| row.0 == kind.name);
+    let usual = usual.flat_map(|row| row.1);
+    let wanted: Vec<&str> = replacing
+        .iter()
+        .chain(usual)
+        .chain(kind.tools)
+        .copied()
+        .collect();
+    let mut fixed = false;
+    for name in known::OPERATION_PARAMETERS {
+        let Some((own, property)) = properties.iter().find(|(own, _)| names::same(own, name))
+        else {
+            continue;
+        };
+        let allowed = schema::allowed(resolved(property, root));
+        let value = wanted
             .iter()
-            .find(|value| allowed.contains(&json!(value)))?;
-        required
-            .contains(&own.as_str())
-            .then(|| (own.clone(), *value))
-    })
+            .find_map(|wanted| allowed.iter().find(|value| names::same(value, wanted)));
+        if let Some(value) = value {
+            return Operation::This(own.clone(), (*value).to_owned());
+        }
+        fixed |= matches!(allowed.as_slice(), [only] if is_operation(only));
+    }
+    match fixed {
+        true => Operation::Another,
+        false => Operation::None,
+    }
+}
+
+/// Whether a text names an operation of some kind.
+fn is_operation(text: &str) -> bool {
+    let operations = known::OPERATIONS.iter().flat_map(|row| row.1);
+    let tools = known::TABLE.iter().flat_map(|kind| kind.tools);
+    let mut names = operations.chain(tools).chain(known::REPLACING);
+    names.any(|name| names::same(name, text))
+}
+
+/// Whether a tool of many operations has one for the kind: in its own parameters, or in those of a branch.
+pub(super) fn has_operation(kind: &Kind, own: &Value, root: &Value) -> bool {
+    let of = |own: &Value| {
+        schema::properties(own, root).is_some_and(|properties| {
+            let operation = operation(kind, &[], properties, root);
+            matches!(operation, Operation::This(..))
+        })
+    };
+    let own = resolved(own, root);
+    match schema::branches(own) {
+        Some(branches) => branches.iter().any(of),
+        None => of(own),
+    }
 }

@@ -61,7 +61,9 @@ pub(crate) fn filled(schema: &Value, root: &Value, name: &str, depth: usize) -> 
         "boolean" => json!(known::TRUE_WHERE_NAMED.iter().any(|word| has(word))),
         "integer" | "number" => match schema.get("minimum") {
             Some(least) => least.clone(),
-            None if has("timeout") => json!(timeout(schema, &words)),
+            None if known::TIMEOUT_WHERE_NAMED.iter().any(|word| has(word)) => {
+                json!(timeout(schema, &words))
+            }
             None if has("limit") || has("end") => json!(1000),
             None if has("line") || has("count") => json!(1),
             None => json!(0),
@@ -156,6 +158,34 @@ pub(super) fn properties<'a>(schema: &'a Value, root: &'a Value) -> Option<&'a M
         let branch = resolved(branch, root);
         branch.get("properties").and_then(Value::as_object)
     })
+}
+
+/// The branches of a schema that has no members of its own, where they are objects.
+pub(super) fn branches(schema: &Value) -> Option<&Vec<Value>> {
+    if schema.get("properties").is_some() {
+        return None;
+    }
+    let branches = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key))?;
+    let branches = branches.as_array()?;
+    let object =
+        |branch: &Value| branch.get("properties").is_some() || branch.get("$ref").is_some();
+    branches.iter().any(object).then_some(branches)
+}
+
+/// The texts that a schema allows; empty where it does not list any.
+pub(super) fn allowed(schema: &Value) -> Vec<&str> {
+    let listed = schema.get("enum").and_then(Value::as_array);
+    let listed = listed.into_iter().flatten();
+    listed
+        .chain(schema.get("const"))
+        .filter_map(Value::as_str)
+        .collect()
+}
+
+/// Whether a schema that lists its texts has this one, if it is a text.
+pub(super) fn allows(schema: &Value, value: &Value) -> bool {
+    let allowed = allowed(schema);
+    allowed.is_empty() || value.as_str().is_none_or(|text| allowed.contains(&text))
 }
 
 /// What a schema says about itself, in lower case.

@@ -114,6 +114,120 @@ fn a_tool_without_a_telling_name_or_word_is_found_by_its_parameters() {
 }
 
 #[test]
+fn one_tool_that_does_everything_is_told_what_to_do() {
+    let string = json!({"type": "string"});
+    let flat = described(
+        "do",
+        "Act in the workspace.",
+        json!({"action": {"enum": ["list_dir", "shell", "read_file", "write_file"]},
+               "line": string, "path": string, "text": string}),
+        json!(["action"]),
+    );
+    let branch = |action: &str, members: Value| {
+        let mut properties = json!({"action": {"const": action}});
+        for (name, member) in members.as_object().unwrap() {
+            properties[name.as_str()] = member.clone();
+        }
+        let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
+        json!({"type": "object", "required": required, "properties": properties})
+    };
+    let union = Tool {
+        schema: json!({"oneOf": [
+            branch("list_dir", json!({"path": string})),
+            branch("write_file", json!({"path": string, "text": string})),
+            branch("read_file", json!({"path": string})),
+            branch("shell", json!({"line": string})),
+        ]}),
+        ..flat.clone()
+    };
+    for tool in [flat, union] {
+        for (call, wanted) in [
+            (EXECUTE, json!({"action": "shell", "line": "touch x"})),
+            (READ, json!({"action": "read_file", "path": "a/b.txt"})),
+            (
+                EDIT,
+                json!({"action": "write_file", "path": "b.txt", "text": "one\ntwo\n"}),
+            ),
+        ] {
+            let tools = std::slice::from_ref(&tool);
+            assert_eq!(arguments_of(call, tools), ("do".into(), wanted));
+        }
+    }
+    let without = described(
+        "do",
+        "Act in the workspace.",
+        json!({"action": {"enum": ["list_dir", "remember"]}, "path": string}),
+        json!(["action"]),
+    );
+    let found = mapped(&call(EXECUTE), &[without], &ToolMap::default(), None);
+    assert!(found.is_err(), "{found:?}");
+}
+
+#[test]
+fn a_tool_that_edits_or_makes_a_file_is_told_to_replace_where_a_part_is_replaced() {
+    let string = json!({"type": "string"});
+    let editor = described(
+        "str_replace_editor",
+        "",
+        json!({"command": {"enum": ["view", "create", "str_replace"]}, "path": string,
+               "file_text": string, "old_str": string, "new_str": string}),
+        json!(["command", "path"]),
+    );
+    let tools = std::slice::from_ref(&editor);
+    let replaced = "kind = \"edit\"\npath = \"x\"\nold = \"a\"\nnew = \"b\"";
+    assert_eq!(
+        arguments_of(replaced, tools).1,
+        json!({"command": "str_replace", "path": "x", "old_str": "a", "new_str": "b"})
+    );
+    assert_eq!(arguments_of(EDIT, tools).1["command"], "create");
+    let found = mapped(&call(EXECUTE), tools, &ToolMap::default(), None);
+    assert!(found.is_err(), "its command is no command line: {found:?}");
+}
+
+#[test]
+fn a_schema_of_branches_that_holds_itself_comes_to_an_end() {
+    let mut tool = described("shell", "", json!({}), json!([]));
+    tool.schema = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
+    let found = mapped(&call(EXECUTE), &[tool], &ToolMap::default(), None);
+    assert!(found.is_err(), "{found:?}");
+}
+
+#[test]
+fn a_program_is_waited_for_and_given_its_words_and_a_place_may_be_an_object() {
+    let string = json!({"type": "string"});
+    let launch = described(
+        "launch_process",
+        "Launches a process with a shell command.",
+        json!({"cmd_line": string, "wait": {"type": "boolean"}, "max_wait_seconds": {"type": "number"}}),
+        json!(["cmd_line", "wait", "max_wait_seconds"]),
+    );
+    assert_eq!(
+        arguments_of(EXECUTE, &[launch]).1,
+        json!({"cmd_line": "touch x", "wait": true, "max_wait_seconds": 60})
+    );
+    let exec = described(
+        "computer_exec",
+        "Starts a program.",
+        json!({"argv": {"type": "array", "items": string}}),
+        json!(["argv"]),
+    );
+    assert_eq!(
+        arguments_of(EXECUTE, std::slice::from_ref(&exec)).1,
+        json!({"argv": ["bash", "-lc", "touch x"]})
+    );
+    let get = described(
+        "fs_get",
+        "Gets the bytes of a place.",
+        json!({"target": {"type": "object", "required": ["path"], "properties": {"path": string}}}),
+        json!(["target"]),
+    );
+    assert_eq!(
+        arguments_of(READ, &[exec, get]),
+        ("fs_get".into(), json!({"target": {"path": "a/b.txt"}}))
+    );
+}
+
+#[test]
 fn tools_that_only_speak_of_files_or_commands_are_not_taken() {
     let string = json!({"type": "string"});
     for tool in [
