@@ -336,7 +336,9 @@ fn a_request_that_is_cancelled_is_answered_so() {
     bob.send_bytes(format!("{load}\n{cancel}\n").as_bytes());
     let mut messages = bob.wait_all(|message| message["id"] == "load");
     let answer = messages.pop().unwrap();
-    assert_eq!(answer["error"]["code"], -32800, "{answer}");
+    // What was done before the cancel was read is answered as it is: both are right.
+    let is_loaded = answer["result"]["modes"].is_object();
+    assert!(is_loaded || answer["error"]["code"] == -32800, "{answer}");
     // Whether the turn had been ended by then or not, it ends in good order.
     bob.cancel(&session);
     let ended = messages.into_iter().find(|message| message["id"] == prompt);

@@ -97,7 +97,7 @@ fn a_script_is_served_until_a_signal_and_each_exchange_is_a_line() {
         let root = &serving.variables["ANTHROPIC_BASE_URL"];
         assert_eq!(serving.variables["OPENAI_BASE_URL"], format!("{root}/v1"));
         assert!(serving.addresses[2].ends_with(&format!("{root}/v1/messages")));
-        let body = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}"#;
+        let body = r#"{"model":"m","max_tokens":900,"messages":[{"role":"user","content":"hi"}]}"#;
         let length = body.len();
         let answer = serving.ask(&format!(
             "POST /v1/messages HTTP/1.1\r\nhost: h\r\ncontent-length: {length}\r\n\r\n{body}"
