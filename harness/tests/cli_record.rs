@@ -10,6 +10,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use acp_harness::trace::{Body, Event, Exit, Party};
@@ -103,6 +105,10 @@ fn signals_are_passed_on_and_recorded() {
         (Signal::SIGHUP, "HUP"),
         (Signal::SIGUSR1, "USR1"),
     ] {
+        // Whoever started this test may ignore the signal, and a shell cannot trap what was ignored when it began. What is
+        // handled here, if only as it would be anyway, begins anew in each process that is started from here.
+        let as_usual = Arc::new(AtomicBool::new(true));
+        signal_hook::flag::register_conditional_default(signal as i32, as_usual).unwrap();
         let recorder = Recorder::new();
         // A `wait` ends with the signal, whenever that comes.
         let script = format!(
