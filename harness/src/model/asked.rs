@@ -56,6 +56,17 @@ pub(crate) struct Message {
     pub(crate) results: Vec<Returned>,
 }
 
+impl Message {
+    /// One that says a text.
+    pub(crate) fn said(role: Role, text: String) -> Self {
+        Self {
+            role,
+            text,
+            ..Self::default()
+        }
+    }
+}
+
 /// Whose a message is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {

@@ -1,14 +1,11 @@
 //! One exchange with the model: a request and its reply, told to the trace as it happens.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use hyper::body::{Body as HttpBody, Frame, Incoming};
+use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use tokio::sync::{mpsc, oneshot};
@@ -16,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::asked::Asked;
 use super::interface::{Headers, Interface, JSON, Opened};
 use super::job::{self, Job};
+use super::parts::{Part, Parts};
 use super::reply::{Piece, Plan};
 use super::server::Shared;
 use super::side;
@@ -40,7 +38,7 @@ const RETRY: Headers = &[
 pub(crate) async fn answer(
     shared: Arc<Shared>,
     request: Request<Incoming>,
-) -> io::Result<Response<ReplyBody>> {
+) -> io::Result<Response<Parts>> {
     let (head, body) = request.into_parts();
     let path = head
         .uri
@@ -87,7 +85,7 @@ struct Exchange {
     shared: Arc<Shared>,
     /// The header that carries the number of the exchange.
     id_header: Option<&'static str>,
-    head: Option<oneshot::Sender<Response<ReplyBody>>>,
+    head: Option<oneshot::Sender<Response<Parts>>>,
     body: Option<mpsc::Sender<Part>>,
 }
 
@@ -275,11 +273,8 @@ impl Exchange {
         let Some(head) = self.head.take() else {
             return Ok(());
         };
-        let (sender, parts) = mpsc::channel(1);
-        let mut response = Response::new(ReplyBody {
-            parts,
-            breaking: false,
-        });
+        let (sender, body) = Parts::new();
+        let mut response = Response::new(body);
         *response.status_mut() = status;
         let all = response.headers_mut();
         all.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -303,7 +298,7 @@ impl Exchange {
         };
         let place = body.reserve().await.map_err(|_| HungUp)?;
         self.report(ExchangePart::Chunk(text.clone())).await;
-        place.send(Part::Text(text));
+        place.send(Part::Bytes(text.into()));
         Ok(())
     }
 
@@ -342,48 +337,6 @@ impl Exchange {
         tokio::select! {
             _ = self.shared.out.send(event) => {}
             () = self.shared.stop.cancelled() => {}
-        }
-    }
-}
-
-/// A part of a reply's body.
-#[derive(Debug)]
-enum Part {
-    Text(String),
-    /// The connection breaks off.
-    Break,
-}
-
-/// The body of a reply, which its exchange writes.
-#[derive(Debug)]
-pub(crate) struct ReplyBody {
-    parts: mpsc::Receiver<Part>,
-    breaking: bool,
-}
-
-impl HttpBody for ReplyBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        if self.breaking {
-            return Poll::Ready(Some(Err(io::ErrorKind::ConnectionAborted.into())));
-        }
-        match self.parts.poll_recv(context) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(None) => Poll::Ready(None),
-            Poll::Ready(Some(Part::Text(text))) => {
-                Poll::Ready(Some(Ok(Frame::data(Bytes::from(text)))))
-            }
-            Poll::Ready(Some(Part::Break)) => {
-                // What came before is written out while the body has nothing to give, and lost after an error.
-                self.breaking = true;
-                context.waker().wake_by_ref();
-                Poll::Pending
-            }
         }
     }
 }

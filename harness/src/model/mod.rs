@@ -11,6 +11,8 @@ mod door;
 mod exchange;
 mod interface;
 mod job;
+mod parts;
+pub(crate) mod prompt;
 mod proxy;
 mod reply;
 pub mod script;

@@ -14,7 +14,7 @@ use super::incident::Incident;
 use super::plan::{Folder, FolderPlace, Plan, Unplayable};
 use crate::agent::{AgentProcess, Needed, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Log, Outgoing, PermissionChoice, Reply, SessionFiles, Unsent};
-use crate::model::{Cassette, ModelServer};
+use crate::model::{Cassette, ModelServer, prompt};
 use crate::rules::{Conversation, Judge, Judgement};
 use crate::scenario::{self, Setup};
 use crate::spec::Side;
@@ -365,19 +365,10 @@ impl Driver {
             return;
         };
         if message.method() == Some("session/prompt") {
-            let blocks = message
-                .params()
-                .and_then(|params| params.get("prompt")?.as_array());
-            let texts = blocks
-                .into_iter()
-                .flatten()
-                .filter_map(|block| block.get("text")?.as_str());
+            let session = message.session().unwrap_or_default();
+            let text = prompt::text_in(&message).unwrap_or_default();
             // Where the port cannot be opened or closed, the replies that follow show it.
-            let session = message
-                .params()
-                .and_then(|params| params.get("sessionId")?.as_str());
-            let text = texts.collect::<Vec<_>>().join("\n");
-            let _ = model.note_prompt(session.unwrap_or_default(), &text);
+            let _ = model.note_prompt(session, &text);
         }
     }
 

@@ -306,13 +306,7 @@ impl Engine {
     pub(crate) fn settle(&mut self) {
         let rests: Vec<Cause> = (0..self.plan.rests.len()).map(Cause::Settled).collect();
         for cause in rests {
-            let waited_for = self.waiters.get(&cause).into_iter().flatten();
-            let due = waited_for
-                .copied()
-                .any(|step| self.open_causes(step).iter().all(is_rest));
-            if due {
-                self.meet(cause);
-            }
+            self.meet_if_due(cause);
         }
     }
 

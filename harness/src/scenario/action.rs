@@ -8,6 +8,7 @@ use super::drive::{Done, Drive, Pending, Stop};
 use super::file::{Action, Params, Permission, Placeholder, RawInput, Split, Step};
 use super::params::{Known, laid_over, unknown};
 use crate::client::{PermissionChoice, Sent};
+use crate::model::prompt;
 use crate::wire::Id;
 
 impl Drive<'_> {
@@ -60,7 +61,7 @@ impl Drive<'_> {
                 let (method, params) = self.call(step, action)?;
                 if let (Action::Prompt(blocks), Some(model)) = (action, self.model) {
                     model
-                        .note_prompt(&step.session, &text_of(blocks))
+                        .note_prompt(&step.session, &prompt::text_of(blocks))
                         .map_err(|error| {
                             Stop::Blocked(format!("the scripted model cannot listen: {error}"))
                         })?;
@@ -358,12 +359,4 @@ fn signal_of(name: &str) -> Option<i32> {
         "TERM" => Some(15),
         _ => None,
     }
-}
-
-fn text_of(blocks: &[Value]) -> String {
-    blocks
-        .iter()
-        .filter_map(|block| block.get("text")?.as_str())
-        .collect::<Vec<_>>()
-        .join("\n")
 }

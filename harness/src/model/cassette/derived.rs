@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::talk::{By, Talk};
 use super::{Cassette, Take};
 use crate::model::script::{Call, Calls, Failure, NamedFailure, Reply, Stop, Text};
-use crate::model::tools;
+use crate::model::{prompt, tools};
 use crate::trace::{Party, Recording};
 use crate::wire::{Id, Message, Reading};
 
@@ -76,14 +76,7 @@ impl Deriving {
         match (message.method(), message.id()) {
             (Some("session/prompt"), Some(id)) => {
                 self.open.push((id.clone(), session.to_owned()));
-                let blocks = message
-                    .params()
-                    .and_then(|params| params.get("prompt")?.as_array());
-                let texts = blocks
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|block| block.get("text")?.as_str());
-                let prompt = texts.collect::<Vec<_>>().join("\n");
+                let prompt = prompt::text_in(message).unwrap_or_default();
                 self.cassette.knows(&prompt);
                 let session = self.sessions.entry(session.to_owned()).or_default();
                 session.running = true;

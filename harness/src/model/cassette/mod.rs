@@ -10,6 +10,7 @@ mod heard;
 mod talk;
 
 use super::asked::{Answer, Asked, Tool};
+use super::prompt;
 use super::script::{Failure, Reply, Script};
 use super::side::{self, Seen};
 use super::turns::Turn;
@@ -272,11 +273,7 @@ fn prompt(body: &Body, live: &impl Fn(&str) -> String) -> Option<String> {
     let Reading::Message(message) = Reading::of(line.as_bytes()) else {
         return None;
     };
-    let blocks = message.params()?.get("prompt")?.as_array()?;
-    let texts = blocks
-        .iter()
-        .filter_map(|block| block.get("text")?.as_str());
-    Some(texts.collect::<Vec<_>>().join("\n"))
+    prompt::text_in(&message)
 }
 
 #[cfg(test)]

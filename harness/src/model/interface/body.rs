@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::MODEL;
+
 /// The JSON object of a request.
 ///
 /// # Errors
@@ -13,6 +15,12 @@ pub(super) fn object(body: &str) -> Result<Value, String> {
         true => Ok(request),
         false => Err("The body of the request is no JSON object.".to_owned()),
     }
+}
+
+/// The model that a request names, or a name for it where it names none.
+pub(super) fn model(request: &Value) -> String {
+    let model = request.get("model").and_then(Value::as_str);
+    model.unwrap_or(MODEL).to_owned()
 }
 
 /// The elements of a member; none where it is no list.

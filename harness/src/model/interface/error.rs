@@ -42,6 +42,24 @@ pub(crate) struct Row {
     pub(crate) message: &'static str,
 }
 
+impl Row {
+    /// One without a code.
+    pub(crate) const fn plain(
+        trouble: Trouble,
+        status: u16,
+        kind: &'static str,
+        message: &'static str,
+    ) -> Self {
+        Self {
+            trouble,
+            status,
+            kind,
+            code: None,
+            message,
+        }
+    }
+}
+
 /// The row for a trouble, with the status that is sent.
 pub(crate) fn row(table: &'static [Row], trouble: Trouble) -> Row {
     let asked = match trouble {

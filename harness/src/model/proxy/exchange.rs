@@ -18,6 +18,7 @@ use url::Url;
 use super::headers;
 use super::keeping::Cutter;
 use super::server::Shared;
+use crate::model::parts::{Part, Parts};
 use crate::trace::{Body, Exchange as Event, ExchangeEnd, ExchangePart};
 
 /// The longest body of a request that is kept, in bytes. A longer one passes all the same.
@@ -31,7 +32,7 @@ const LOOK_UP: &str = "look-up";
 pub(super) async fn pass(
     shared: Arc<Shared>,
     request: Request<Incoming>,
-) -> io::Result<Response<Passed>> {
+) -> io::Result<Response<Parts>> {
     let (head, answered) = oneshot::channel();
     let exchange = Exchange {
         number: shared.number(),
@@ -47,7 +48,7 @@ pub(super) async fn pass(
 struct Exchange {
     number: u64,
     shared: Arc<Shared>,
-    head: Option<oneshot::Sender<Response<Passed>>>,
+    head: Option<oneshot::Sender<Response<Parts>>>,
     parts: Option<mpsc::Sender<Part>>,
 }
 
@@ -227,13 +228,10 @@ impl Exchange {
         }
     }
 
-    fn body(&mut self) -> Passed {
-        let (sender, parts) = mpsc::channel(1);
+    fn body(&mut self) -> Parts {
+        let (sender, body) = Parts::new();
         self.parts = Some(sender);
-        Passed {
-            parts,
-            breaking: false,
-        }
+        body
     }
 
     async fn told_request(&self, head: &request::Parts, kept: &Mutex<Kept>) {
@@ -334,45 +332,5 @@ impl HttpBody for Copied {
 
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
-    }
-}
-
-/// A part of a reply's body.
-#[derive(Debug)]
-enum Part {
-    Bytes(Bytes),
-    /// The connection breaks off.
-    Break,
-}
-
-/// The body of a reply, as its exchange passes it on.
-#[derive(Debug)]
-pub(super) struct Passed {
-    parts: mpsc::Receiver<Part>,
-    breaking: bool,
-}
-
-impl HttpBody for Passed {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        if self.breaking {
-            return Poll::Ready(Some(Err(io::ErrorKind::ConnectionAborted.into())));
-        }
-        match self.parts.poll_recv(context) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(None) => Poll::Ready(None),
-            Poll::Ready(Some(Part::Bytes(bytes))) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            Poll::Ready(Some(Part::Break)) => {
-                // What came before is written out while the body has nothing to give, and lost after an error.
-                self.breaking = true;
-                context.waker().wake_by_ref();
-                Poll::Pending
-            }
-        }
     }
 }

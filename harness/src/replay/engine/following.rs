@@ -136,13 +136,15 @@ impl Engine {
             .collect();
         for number in due {
             let cause = Cause::Settled(number);
-            let waited_for = self.waiters.get(&cause).into_iter().flatten();
-            let due = waited_for
-                .copied()
-                .any(|step| self.open_causes(step).iter().all(is_rest));
-            if due {
-                self.meet(cause);
-            }
+            self.meet_if_due(cause);
+        }
+    }
+
+    /// Meets a cause if nothing else than rests keeps a step that waits for it.
+    pub(super) fn meet_if_due(&mut self, cause: Cause) {
+        let mut waited_for = self.waiters.get(&cause).into_iter().flatten().copied();
+        if waited_for.any(|step| self.open_causes(step).iter().all(is_rest)) {
+            self.meet(cause);
         }
     }
 

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use crate::model::asked::{Answer, Asked, Called, Message, Returned, Role, Tool};
-use crate::model::interface::MODEL;
-use crate::model::interface::body::{list, object, string, text};
+use crate::model::interface::body::{list, model, object, string, text};
 
 /// Reads the body of a request for a reply.
 ///
@@ -16,11 +15,7 @@ pub(super) fn asked(body: &str) -> Result<Asked, String> {
         return Err("The parameter `messages` is missing or no list.".to_owned());
     };
     Ok(Asked {
-        model: request
-            .get("model")
-            .and_then(Value::as_str)
-            .unwrap_or(MODEL)
-            .to_owned(),
+        model: model(&request),
         stream: request.get("stream") == Some(&Value::Bool(true)),
         usage: request.pointer("/stream_options/include_usage") == Some(&Value::Bool(true)),
         tools: list(&request, "tools").map(tool).collect(),

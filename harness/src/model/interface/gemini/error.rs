@@ -7,79 +7,69 @@ use crate::model::interface::error::{ErrorReply, Row, Trouble, row};
 /// What stands before the names of the types of details.
 const TYPES: &str = "type.googleapis.com/google.rpc";
 
-const fn line(trouble: Trouble, status: u16, kind: &'static str, message: &'static str) -> Row {
-    Row {
-        trouble,
-        status,
-        kind,
-        code: None,
-        message,
-    }
-}
-
 /// Errors, by what goes wrong.
 const ERRORS: &[Row] = &[
-    line(
+    Row::plain(
         Trouble::RateLimit,
         429,
         "RESOURCE_EXHAUSTED",
         "You exceeded your current quota. Please retry in 1s.",
     ),
-    line(
+    Row::plain(
         Trouble::Overloaded,
         503,
         "UNAVAILABLE",
         "The model is overloaded. Please try again later.",
     ),
-    line(
+    Row::plain(
         Trouble::Context,
         400,
         "INVALID_ARGUMENT",
         "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
     ),
-    line(
+    Row::plain(
         Trouble::Status(400),
         400,
         "INVALID_ARGUMENT",
         "Request contains an invalid argument.",
     ),
-    line(
+    Row::plain(
         Trouble::Status(401),
         401,
         "UNAUTHENTICATED",
         "API key not valid. Please pass a valid API key.",
     ),
-    line(
+    Row::plain(
         Trouble::Status(403),
         403,
         "PERMISSION_DENIED",
         "The caller does not have permission.",
     ),
-    line(
+    Row::plain(
         Trouble::Status(404),
         404,
         "NOT_FOUND",
         "The model is not found.",
     ),
-    line(
+    Row::plain(
         Trouble::Status(499),
         499,
         "CANCELLED",
         "The operation was cancelled.",
     ),
-    line(
+    Row::plain(
         Trouble::Status(500),
         500,
         "INTERNAL",
         "An internal error has occurred.",
     ),
-    line(
+    Row::plain(
         Trouble::Status(504),
         504,
         "DEADLINE_EXCEEDED",
         "The request timed out.",
     ),
-    line(Trouble::Status(0), 500, "UNKNOWN", "The request failed."),
+    Row::plain(Trouble::Status(0), 500, "UNKNOWN", "The request failed."),
 ];
 
 /// An error of the interface. What clients look at before they try again stands in the body here.

@@ -31,7 +31,7 @@ pub(super) fn asked(path: &str, body: &str) -> Result<Asked, String> {
         .find_map(|name| request.get(name));
     let system = parts_text(system.unwrap_or(&none));
     if !system.is_empty() {
-        messages.push(said(Role::System, system));
+        messages.push(Message::said(Role::System, system));
     }
     contents
         .iter()
@@ -61,14 +61,6 @@ pub(super) fn asked(path: &str, body: &str) -> Result<Asked, String> {
 fn model(path: &str) -> Option<&str> {
     let (_, rest) = path.rsplit_once("/models/")?;
     rest.split([':', '?', '/']).next()
-}
-
-fn said(role: Role, text: String) -> Message {
-    Message {
-        role,
-        text,
-        ..Message::default()
-    }
 }
 
 /// The text of parts; thoughts are left out.
@@ -109,7 +101,7 @@ fn read(content: &Value, out: &mut Vec<Message>) {
         let calls = list(content, "parts").filter_map(|part| part.get("functionCall"));
         out.push(Message {
             calls: calls.map(call).collect(),
-            ..said(role, own)
+            ..Message::said(role, own)
         });
     }
 }

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::asked::{Answer, Asked, Called, Message, Returned, Role, Tool};
-use crate::model::interface::MODEL;
-use crate::model::interface::body::{list, object, string, text};
+use crate::model::interface::body::{list, model, object, string, text};
 
 /// Reads the body of a request for a reply, or for a count of tokens.
 ///
@@ -18,17 +17,13 @@ pub(super) fn asked(body: &str) -> Result<Asked, String> {
     let mut messages = Vec::new();
     let system = text(request.get("system"));
     if !system.is_empty() {
-        messages.push(said(Role::System, system));
+        messages.push(Message::said(Role::System, system));
     }
     given
         .iter()
         .for_each(|message| read(message, &mut messages));
     Ok(Asked {
-        model: request
-            .get("model")
-            .and_then(Value::as_str)
-            .unwrap_or(MODEL)
-            .to_owned(),
+        model: model(&request),
         stream: request.get("stream") == Some(&Value::Bool(true)),
         usage: true,
         tools: list(&request, "tools").map(tool).collect(),
@@ -37,14 +32,6 @@ pub(super) fn asked(body: &str) -> Result<Asked, String> {
         ..Asked::default()
     }
     .holding(messages, given.last()))
-}
-
-fn said(role: Role, text: String) -> Message {
-    Message {
-        role,
-        text,
-        ..Message::default()
-    }
 }
 
 fn tool(offered: &Value) -> Tool {
@@ -80,7 +67,7 @@ fn read(message: &Value, out: &mut Vec<Message>) {
     if !only_results {
         out.push(Message {
             calls: of_kind("tool_use").map(call).collect(),
-            ..said(role, own)
+            ..Message::said(role, own)
         });
     }
 }

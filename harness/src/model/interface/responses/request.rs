@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::asked::{Answer, Asked, Called, Message, Returned, Role, Tool};
-use crate::model::interface::MODEL;
-use crate::model::interface::body::{list, object, string, text};
+use crate::model::interface::body::{list, model, object, string, text};
 
 /// Reads the body of a request for a reply.
 ///
@@ -15,18 +14,11 @@ pub(super) fn asked(body: &str) -> Result<Asked, String> {
     let mut messages = Vec::new();
     let instructions = string(&request, "instructions");
     if !instructions.is_empty() {
-        messages.push(Message {
-            role: Role::System,
-            text: instructions,
-            ..Message::default()
-        });
+        messages.push(Message::said(Role::System, instructions));
     }
     let last = match request.get("input") {
         Some(Value::String(text)) => {
-            messages.push(Message {
-                text: text.clone(),
-                ..Message::default()
-            });
+            messages.push(Message::said(Role::User, text.clone()));
             request.get("input")
         }
         Some(Value::Array(items)) => {
@@ -36,11 +28,7 @@ pub(super) fn asked(body: &str) -> Result<Asked, String> {
         _ => return Err("The parameter `input` is missing, or no text and no list.".to_owned()),
     };
     Ok(Asked {
-        model: request
-            .get("model")
-            .and_then(Value::as_str)
-            .unwrap_or(MODEL)
-            .to_owned(),
+        model: model(&request),
         stream: request.get("stream") == Some(&Value::Bool(true)),
         usage: true,
         tools: list(&request, "tools").filter_map(tool).collect(),
@@ -79,15 +67,14 @@ fn item(item: &Value) -> Option<Message> {
         ..Message::default()
     };
     Some(match kind {
-        None | Some("message") => Message {
-            role: match item.get("role").and_then(Value::as_str) {
+        None | Some("message") => {
+            let role = match item.get("role").and_then(Value::as_str) {
                 Some("system" | "developer") => Role::System,
                 Some("assistant") => Role::Model,
                 _ => Role::User,
-            },
-            text: text(item.get("content")),
-            ..Message::default()
-        },
+            };
+            Message::said(role, text(item.get("content")))
+        }
         Some("function_call") => called("arguments"),
         Some("custom_tool_call") => called("input"),
         Some("function_call_output" | "custom_tool_call_output") => Message {
