@@ -11,7 +11,7 @@ use super::redaction::redact;
 use super::replay::sources;
 use super::reports::REPORT_FAULT;
 use super::value::Color;
-use crate::diff::Class;
+use crate::diff::{Class, Sides};
 use crate::replay::{self, Live, compared};
 use crate::report::{self, Showing, plain};
 use crate::spec::Side;
@@ -105,6 +105,7 @@ pub(super) fn main(arguments: &PlayArguments) -> Exit {
         trace: &performed.live,
         put_in: &[],
         incidents: &performed.incidents,
+        sides: Sides::RECORDINGS,
     };
     let comparison = compared(&source.recording, &live, &source.volatile);
     let differs = comparison.at_least(arguments.level) > 0;

@@ -51,10 +51,7 @@ impl<'c> Comparer<'c> {
                 on_left,
                 form.place(item),
                 value,
-                format!(
-                    "this is on the {} only",
-                    if on_left { "left" } else { "right" }
-                ),
+                format!("this is {} only", self.sides.of(on_left).0.at),
             ),
         );
     }
@@ -84,8 +81,9 @@ impl<'c> Comparer<'c> {
                 left: Some(value.clone()),
                 right: Some(value),
                 message: format!(
-                    "this comes {} on the right",
-                    if later { "later" } else { "earlier" }
+                    "this comes {} {}",
+                    if later { "later" } else { "earlier" },
+                    self.sides.right.at
                 ),
             },
         );
@@ -120,16 +118,12 @@ impl<'c> Comparer<'c> {
         if !self.keeps(Class::Behaviour) {
             return;
         }
-        let (this, other) = if on_left {
-            ("left", "right")
-        } else {
-            ("right", "left")
-        };
+        let (this, other) = self.sides.of(on_left);
         let count = ids.len();
         let message = if at_end {
-            format!("the {other} ends here: {count} more follow on the {this}")
+            format!("{} ends here: {count} more follow {}", other.name, this.at)
         } else {
-            format!("these {count} are on the {this} only")
+            format!("these {count} are {} only", this.at)
         };
         let outcome = Outcome::of_one_side(on_left, form.place(item), list(form, ids), message);
         let (left, right) = (on_left.then_some(id), (!on_left).then_some(id));
@@ -156,8 +150,8 @@ impl<'c> Comparer<'c> {
         self.many(None, &ids, on_left, false);
         let name = form.minted.name(session.id);
         if let Some(found) = self.found.get_mut(before) {
-            let side = if on_left { "left" } else { "right" };
-            found.difference.message = format!("the session is on the {side} only");
+            let (side, _) = self.sides.of(on_left);
+            found.difference.message = format!("the session is {} only", side.at);
             found.difference.place = name;
         }
     }
@@ -182,9 +176,11 @@ impl<'c> Comparer<'c> {
             _ => return,
         };
         let message = match (one, other) {
-            (Some(_), Some(_)) => "the agent ended otherwise",
-            (Some(_), None) => "the agent did not end on the right",
-            _ => "the agent did not end on the left",
+            (Some(_), Some(_)) => "the agent ended otherwise".to_owned(),
+            (one, _) => {
+                let (_, other) = self.sides.of(one.is_some());
+                format!("the agent did not end {}", other.at)
+            }
         };
         let mut found = self.found_of(
             None,
@@ -199,7 +195,7 @@ impl<'c> Comparer<'c> {
                 place: "connection · exit".to_owned(),
                 left: one.map(|end| end.exit.to_string()),
                 right: other.map(|end| end.exit.to_string()),
-                message: message.to_owned(),
+                message,
             },
             Vec::new(),
             Vec::new(),

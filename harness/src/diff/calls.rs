@@ -137,9 +137,9 @@ impl<'c> Comparer<'c> {
                 place,
                 value,
                 if on_left {
-                    format!("the {name} of the call is missing on the right")
+                    format!("the {name} of the call is missing {}", self.sides.right.at)
                 } else {
-                    format!("the call has a {name} more on the right")
+                    format!("the call has a {name} more {}", self.sides.right.at)
                 },
             ),
         );

@@ -3,7 +3,7 @@
 use super::align::Step;
 use super::binding::Binding;
 use super::class::class_of;
-use super::difference::{Change, Class, Comparison};
+use super::difference::{Change, Class, Comparison, Sides};
 use super::found::{Found, Outcome};
 use super::members::{Leaf, Members};
 use super::pairing::Pairing;
@@ -19,16 +19,18 @@ pub(super) const LISTED: usize = 10_000;
 /// Compares two traces: what differs on the right from the left.
 #[must_use]
 pub fn diff(left: &Recording, right: &Recording, volatile: &Volatility) -> Comparison {
-    diff_looking_at(left, right, volatile, Scrutiny::default())
+    let sides = Sides::RECORDINGS;
+    diff_looking_at(left, right, volatile, Scrutiny::default(), sides)
 }
 
-/// Compares two traces, and more of them than their messages.
+/// Compares two traces, and more of them than their messages; `sides` is what they are called.
 #[must_use]
 pub fn diff_looking_at(
     left: &Recording,
     right: &Recording,
     volatile: &Volatility,
     scrutiny: Scrutiny,
+    sides: Sides,
 ) -> Comparison {
     let ((left, left_fails), (right, right_fails)) = std::thread::scope(|scope| {
         let task = |recording| {
@@ -44,7 +46,7 @@ pub fn diff_looking_at(
             Err(panic) => std::panic::resume_unwind(panic),
         }
     });
-    let mut comparer = Comparer::new(&left, &right);
+    let mut comparer = Comparer::new(&left, &right, sides);
     comparer.run();
     let mut differences = comparer.found;
     breaking::mark(&mut differences, &left, &right, &left_fails, &right_fails);
@@ -93,6 +95,7 @@ fn most_important(found: &[Found]) -> Vec<bool> {
 pub(super) struct Comparer<'c> {
     pub(super) left: &'c Canonical<'c>,
     pub(super) right: &'c Canonical<'c>,
+    pub(super) sides: Sides,
     pub(super) binding: Binding<'c>,
     pub(super) found: Vec<Found>,
     /// How many of each class are kept; of further ones only their number is.
@@ -101,10 +104,11 @@ pub(super) struct Comparer<'c> {
 }
 
 impl<'c> Comparer<'c> {
-    fn new(left: &'c Canonical<'c>, right: &'c Canonical<'c>) -> Self {
+    fn new(left: &'c Canonical<'c>, right: &'c Canonical<'c>, sides: Sides) -> Self {
         Self {
             left,
             right,
+            sides,
             binding: Binding::new(&left.minted, &right.minted),
             found: Vec::new(),
             kept: [0; Class::ALL.len()],
@@ -266,23 +270,18 @@ impl<'c> Comparer<'c> {
         }
         let member = leaf.path.last().map_or("value", String::as_str);
         let message = match leaf.change {
-            Change::Appeared if leaf.entries > 0 => format!(
-                "{} entries of `{member}` are on the right only",
-                leaf.entries
-            ),
-            Change::Vanished if leaf.entries > 0 => {
-                format!(
-                    "{} entries of `{member}` are on the left only",
-                    leaf.entries
-                )
+            Change::Appeared | Change::Vanished => {
+                let (side, _) = self.sides.of(leaf.change == Change::Vanished);
+                match leaf.entries {
+                    0 => format!("`{member}` is {} only", side.at),
+                    count => format!("{count} entries of `{member}` are {} only", side.at),
+                }
             }
             Change::Changed if leaf.identity && member == "id" => {
                 "it answers another request".to_owned()
             }
             Change::Changed if leaf.identity => format!("`{member}` stands for something else"),
             Change::Changed => format!("`{member}` has another value"),
-            Change::Appeared => format!("`{member}` is on the right only"),
-            Change::Vanished => format!("`{member}` is on the left only"),
             Change::Moved => format!("`{member}` stands elsewhere in the list"),
         };
         let place = self.left.member_place(left.1, &leaf.path);

@@ -40,6 +40,59 @@ impl fmt::Display for Class {
     }
 }
 
+/// What the two sides of a comparison are called in its sentences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sides {
+    /// The left one, and where something is that it has.
+    pub left: Named,
+    /// The right one.
+    pub right: Named,
+}
+
+/// A side by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Such as `the left`.
+    pub name: &'static str,
+    /// Such as `on the left`.
+    pub at: &'static str,
+}
+
+impl Sides {
+    /// Two recordings beside each other.
+    pub const RECORDINGS: Self = Self {
+        left: Named {
+            name: "the left",
+            at: "on the left",
+        },
+        right: Named {
+            name: "the right",
+            at: "on the right",
+        },
+    };
+
+    /// A recording, and what became of it.
+    pub const REPLAY: Self = Self {
+        left: Named {
+            name: "the recording",
+            at: "in the recording",
+        },
+        right: Named {
+            name: "the replay",
+            at: "in the replay",
+        },
+    };
+
+    /// A side and the other one.
+    pub(super) const fn of(self, on_left: bool) -> (Named, Named) {
+        if on_left {
+            (self.left, self.right)
+        } else {
+            (self.right, self.left)
+        }
+    }
+}
+
 /// What became of something from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

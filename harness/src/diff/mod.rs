@@ -18,4 +18,4 @@ mod sessions;
 mod tests;
 
 pub use compare::{diff, diff_looking_at};
-pub use difference::{Change, Class, Comparison, Difference};
+pub use difference::{Change, Class, Comparison, Difference, Sides};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Change, Class, Difference, diff};
-use crate::canon::Volatility;
+use super::{Change, Class, Difference, Sides, diff, diff_looking_at};
+use crate::canon::{Scrutiny, Volatility};
 use crate::trace::{Body, Event, Exit, Header, Party, Recording};
 
 /// A trace of messages, each from `>` the client or `<` the agent.
@@ -537,4 +537,35 @@ fn the_folder_of_an_agent_whose_sessions_were_opened_before_the_recording_is_the
         recording
     };
     same(&cut("/srv/one"), &cut("/srv/two/three"));
+}
+
+#[test]
+fn the_sides_have_their_names_and_the_words_of_the_agent_stay() {
+    let with = |input: Value| {
+        turn(
+            &[update(
+                json!({"sessionUpdate":"tool_call","toolCallId":"c","title":"Look","kind":"read","rawInput":input}),
+            )],
+            "end_turn",
+        )
+    };
+    let (left, right) = (
+        with(json!({"on the left": 1, "same": 1})),
+        with(json!({"same": 1})),
+    );
+    let messages = |sides| {
+        let volatile = Volatility::built_in();
+        let scrutiny = Scrutiny::default();
+        let found = diff_looking_at(&left, &right, &volatile, scrutiny, sides).differences;
+        let messages = found.into_iter().map(|difference| difference.message);
+        messages.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        messages(Sides::RECORDINGS),
+        ["`on the left` is on the left only"]
+    );
+    assert_eq!(
+        messages(Sides::REPLAY),
+        ["`on the left` is in the recording only"]
+    );
 }

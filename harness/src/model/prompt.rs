@@ -12,6 +12,24 @@ pub(crate) fn text_of(blocks: &[Value]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
+/// The words of a prompt without a leading `/command`, which an agent may take away.
+pub(crate) fn words(prompt: &str) -> &str {
+    let prompt = prompt.trim();
+    match prompt.strip_prefix('/') {
+        Some(command) => command
+            .split_once(char::is_whitespace)
+            .map_or("", |(_, words)| words),
+        None => prompt,
+    }
+}
+
+/// The letters and digits of a text, in lower case: agents wrap and tidy the words of their users.
+pub(crate) fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+}
+
 /// The text of the prompt in a message; `None` where it has no list of blocks.
 pub(crate) fn text_in(message: &Message) -> Option<String> {
     let blocks = message.params()?.get("prompt")?.as_array()?;

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use super::asked::{Asked, Message, Role};
+use super::prompt::{letters, words};
 use super::script::{Reply, Text};
-use super::side::letters;
 
 /// How much is remembered of a session: so many prompts, replies and calls.
 const REMEMBERED: usize = 64;
@@ -34,14 +34,6 @@ struct Session {
 impl Sessions {
     /// Remembers a prompt that is about to be sent in a session.
     pub(crate) fn prompt(&mut self, session: &str, text: &str) {
-        let text = text.trim();
-        // An agent may take the command away.
-        let words = match text.strip_prefix('/') {
-            Some(command) => command
-                .split_once(char::is_whitespace)
-                .map_or("", |all| all.1),
-            None => text,
-        };
         let place = match self.known.iter().position(|own| own.name == session) {
             Some(place) => place,
             None => {
@@ -53,7 +45,10 @@ impl Sessions {
             }
         };
         if let Some(own) = self.known.get_mut(place) {
-            keep(&mut own.prompts, letters(words).take(LETTERS).collect());
+            keep(
+                &mut own.prompts,
+                letters(words(text)).take(LETTERS).collect(),
+            );
         }
     }
 

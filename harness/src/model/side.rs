@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 
 use super::asked::{Answer, Asked};
+use super::prompt::{letters, words};
 use super::tools;
 
 /// What a side request is answered with.
@@ -239,22 +240,10 @@ impl Seen {
     fn carries_prompt(&self, text: &str) -> bool {
         let text: String = letters(text).collect();
         self.prompts.iter().any(|prompt| {
-            let words = match prompt.strip_prefix('/') {
-                Some(command) => command
-                    .split_once(char::is_whitespace)
-                    .map_or("", |all| all.1),
-                None => prompt.as_str(),
-            };
-            let beginning: String = letters(words).take(LETTERS).collect();
+            let beginning: String = letters(words(prompt)).take(LETTERS).collect();
             text.contains(&beginning)
         })
     }
-}
-
-pub(super) fn letters(text: &str) -> impl Iterator<Item = char> {
-    text.chars()
-        .filter(|character| character.is_alphanumeric())
-        .flat_map(char::to_lowercase)
 }
 
 /// Why this request is beside the conversation; `None` where it is a turn of it.

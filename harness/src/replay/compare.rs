@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::incident::{Incident, listed, named};
 use super::plan::{Plan, Step};
-use crate::canon::Volatility;
-use crate::diff::{Change, Class, Comparison, Difference, diff};
+use crate::canon::{Scrutiny, Volatility};
+use crate::diff::{Change, Class, Comparison, Difference, Sides, diff_looking_at};
 use crate::spec::Side;
 use crate::trace::{Body, Event, Party, Recording};
 use crate::wire::Kind;
@@ -20,6 +20,8 @@ pub(crate) struct Live<'a> {
     pub(crate) put_in: &'a [u64],
     /// What the comparison cannot tell.
     pub(crate) incidents: &'a [Incident],
+    /// What the recording and the live trace are called.
+    pub(crate) sides: Sides,
 }
 
 /// Compares a recording with what was played of it. What the harness sent itself is no difference, and one cause is told
@@ -30,7 +32,8 @@ pub(crate) fn compared(
     volatile: &Volatility,
 ) -> Comparison {
     let (right, places) = arranged(live);
-    let comparison = diff(recording, &right, volatile);
+    let scrutiny = Scrutiny::default();
+    let comparison = diff_looking_at(recording, &right, volatile, scrutiny, live.sides);
     let told = Told::by(live, recording);
     let own = match live.plan.side {
         Side::Client => [Party::Client, Party::Harness],

@@ -13,7 +13,7 @@ use super::super::run::arrival::Arrival;
 use super::sources::Source;
 use crate::agent;
 use crate::canon::Unmatched;
-use crate::diff::{Change, Class, Difference};
+use crate::diff::{Change, Class, Difference, Sides};
 use crate::replay::{self, Incident, Live, Replayed, Trouble, compared};
 use crate::report::plain;
 use crate::rules::Judgement;
@@ -204,6 +204,7 @@ fn taken(
         trace: &compared_with,
         put_in: &replayed.put_in,
         incidents: &replayed.incidents,
+        sides: Sides::REPLAY,
     };
     let no_agent = replayed
         .silent

@@ -86,7 +86,6 @@ fn of_one(
     let mut comparison = Comparison::default();
     for seen in &played.differences {
         let mut difference = seen.difference.clone();
-        difference.message = of_sides(&difference.message);
         difference.message.push_str(&frequency(seen, runs));
         comparison.differences.push(difference);
     }
@@ -188,20 +187,6 @@ fn repeat(arguments: &ReplayArguments, source: &Source) -> String {
     shell_words::join(words)
 }
 
-/// The words of a comparison with its sides by what they are here.
-fn of_sides(words: &str) -> String {
-    const SIDES: [(&str, &str); 4] = [
-        ("on the left", "in the recording"),
-        ("on the right", "in the replay"),
-        ("the left ends", "the recording ends"),
-        ("the right ends", "the replay ends"),
-    ];
-    let own = words.to_owned();
-    SIDES
-        .iter()
-        .fold(own, |words, (side, name)| words.replace(side, name))
-}
-
 /// Which of the differences are in each replay and which come and go, in a sentence.
 fn steadiness(all: &[Seen], level: Class, runs: usize) -> String {
     const NAMED: usize = 3;
@@ -247,7 +232,6 @@ fn to_json(sources: &[Source], played: &[Played], run: &Run) -> serde_json::Resu
         for seen in &played.differences {
             let mut difference = serde_json::to_value(&seen.difference)?;
             if let Some(members) = difference.as_object_mut() {
-                members.insert("message".into(), json!(of_sides(&seen.difference.message)));
                 members.insert("recording".into(), json!(path));
                 members.insert("runs".into(), json!(seen.runs));
                 members.insert("of".into(), json!(played.runs.len()));
