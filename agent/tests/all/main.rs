@@ -1,0 +1,21 @@
+//! Everything that is tested on the real `bob`: one program, so that the library is linked once.
+
+mod cancel;
+mod cli;
+mod client;
+mod client_tools;
+mod everything;
+mod handshake;
+mod login;
+mod mcp;
+mod mcp_server;
+mod model_server;
+mod openai;
+mod prompt;
+mod questions;
+mod sessions;
+mod stored_sessions;
+mod surface_1_0_3;
+mod tools;
+mod transcripts;
+mod transport;
