@@ -230,6 +230,7 @@ struct Members {
     side: Option<String>,
     status: Option<u16>,
     chunk: Option<String>,
+    unreadable: Option<String>,
     end: Option<ExchangeEnd>,
     unanswered: Option<Value>,
     seconds: Option<f64>,
@@ -359,6 +360,41 @@ impl Members {
                 None => Body::Stderr(text.into_bytes()),
             },
             Self {
+                exchange: Some(exchange),
+                ..
+            } => {
+                let part = match self {
+                    Self {
+                        request: Some(raw),
+                        path,
+                        side,
+                        ..
+                    } => ExchangePart::Request {
+                        path: path.unwrap_or_default(),
+                        body: Box::<str>::from(raw).into(),
+                        side,
+                    },
+                    Self {
+                        status: Some(status),
+                        ..
+                    } => ExchangePart::Status(status),
+                    Self {
+                        chunk: Some(chunk), ..
+                    } => ExchangePart::Chunk(chunk),
+                    Self {
+                        base64: Some(base64),
+                        ..
+                    } => ExchangePart::Bytes(decoded(&base64)?),
+                    Self {
+                        unreadable: Some(encoding),
+                        ..
+                    } => ExchangePart::Unreadable(encoding),
+                    Self { end: Some(end), .. } => ExchangePart::End(end),
+                    _ => return other(line),
+                };
+                Body::Model(Exchange { exchange, part })
+            }
+            Self {
                 base64: Some(base64),
                 ..
             } => Body::Line {
@@ -386,33 +422,6 @@ impl Members {
                 id,
                 seconds: seconds.unwrap_or(0.0),
             },
-            Self {
-                exchange: Some(exchange),
-                ..
-            } => {
-                let part = match self {
-                    Self {
-                        request: Some(raw),
-                        path,
-                        side,
-                        ..
-                    } => ExchangePart::Request {
-                        path: path.unwrap_or_default(),
-                        body: Box::<str>::from(raw).into(),
-                        side,
-                    },
-                    Self {
-                        status: Some(status),
-                        ..
-                    } => ExchangePart::Status(status),
-                    Self {
-                        chunk: Some(chunk), ..
-                    } => ExchangePart::Chunk(chunk),
-                    Self { end: Some(end), .. } => ExchangePart::End(end),
-                    _ => return other(line),
-                };
-                Body::Model(Exchange { exchange, part })
-            }
             _ => return other(line),
         })
     }

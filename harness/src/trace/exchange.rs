@@ -1,5 +1,7 @@
 //! A part of one exchange with the model, and how it stands on its line.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -20,7 +22,10 @@ impl Exchange {
         match &mut self.part {
             ExchangePart::Request { body, .. } => *body = new(body),
             ExchangePart::Chunk(chunk) => *chunk = new(chunk),
-            ExchangePart::Status(_) | ExchangePart::End(_) => {}
+            ExchangePart::Status(_)
+            | ExchangePart::Bytes(_)
+            | ExchangePart::Unreadable(_)
+            | ExchangePart::End(_) => {}
         }
     }
 }
@@ -39,8 +44,12 @@ pub enum ExchangePart {
     },
     /// The status line of the reply.
     Status(u16),
-    /// A piece of the reply's body, as it was sent.
+    /// A piece of the reply's body, as it was sent (what came compressed, decoded).
     Chunk(String),
+    /// A piece of the reply's body that is not UTF-8.
+    Bytes(Vec<u8>),
+    /// The body of the reply was not kept: it came in an encoding that cannot be read, which is named.
+    Unreadable(String),
     /// The reply ended.
     End(ExchangeEnd),
 }
@@ -77,6 +86,8 @@ impl Exchange {
             }
             ExchangePart::Status(status) => put(out, "status", &status.to_string()),
             ExchangePart::Chunk(chunk) => put_text(out, "chunk", chunk),
+            ExchangePart::Bytes(bytes) => put_text(out, "base64", &BASE64.encode(bytes)),
+            ExchangePart::Unreadable(encoding) => put_text(out, "unreadable", encoding),
             ExchangePart::End(end) => put(
                 out,
                 "end",
