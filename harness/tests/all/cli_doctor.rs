@@ -130,7 +130,7 @@ fn an_answer_that_is_not_right_is_no_readiness() {
         ("null", "INIT-"),
         (
             r#"{"protocolVersion":"1","agentCapabilities":{}}"#,
-            "protocolVersion",
+            "found the string \"1\"",
         ),
     ] {
         let text = format!(

