@@ -1,6 +1,5 @@
 //! One live conversation: the agent process, the trace that grows, the judge that reads along, and the answers to the agent.
 
-use std::io;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -395,15 +394,20 @@ impl Connection {
         Ok(())
     }
 
+    /// How many events the trace has so far.
+    pub fn recorded(&self) -> u64 {
+        self.log.len()
+    }
+
     /// Ends the agent in steps and gives what was judged.
     pub async fn finish(mut self, patience: Patience) -> Finished {
         let ending = self.end_process(patience).await;
-        let (judgement, talk, trace_fault) = self.log.finish();
+        let (judgement, talk, fault) = self.log.finish();
         Finished {
             judgement,
             talk,
             ending,
-            trace_fault,
+            fault,
         }
     }
 
@@ -573,8 +577,8 @@ pub struct Finished {
     pub talk: Conversation,
     /// How the last process ended and what it left behind; `None` where the agent could not be started again.
     pub ending: Option<Ending>,
-    /// Why the trace is not whole, if it is not.
-    pub trace_fault: Option<io::Error>,
+    /// What is a fault of the harness: a trace that is not whole, a message of its own that breaks the schema.
+    pub fault: Option<String>,
 }
 
 enum Next {

@@ -96,6 +96,8 @@ pub(super) struct Drive<'a> {
     pub(super) restarted: bool,
     /// The modes of the sessions that had no prompt yet.
     pub(super) modes: Vec<(String, Value)>,
+    /// The number of events before the first step that the file itself has.
+    pub(super) first_own: Option<u64>,
     considered: bool,
 }
 
@@ -180,6 +182,7 @@ impl<'a> Drive<'a> {
             again,
             restarted: false,
             modes: Vec::new(),
+            first_own: None,
             considered: false,
         };
         drive.logged_in = drive.logs_in_itself();
@@ -201,6 +204,9 @@ impl<'a> Drive<'a> {
         for step in &scenario.steps {
             if !step.implied && !matches!(step.action, Action::Initialize(_)) {
                 self.consider()?;
+            }
+            if !step.implied && self.first_own.is_none() {
+                self.first_own = Some(self.connection.recorded());
             }
             self.step(step).await?;
         }
