@@ -1,8 +1,9 @@
 //! The list of all rules, one per area. A new area is one line here.
 
 use super::{
-    Rule, auth, cancel, commands, config, content, elicit, error, ext, fs, init, jsonrpc, mode,
-    perm, plan, prompt, schema, session, terminal, toolcall, transport, update, usage,
+    Rule, auth, cancel, close, commands, config, content, delete, elicit, error, ext, fs, init,
+    jsonrpc, list, load, mode, perm, plan, prompt, reqcancel, schema, session, terminal, toolcall,
+    transport, update, usage,
 };
 
 /// A fresh instance of every rule.
@@ -14,6 +15,10 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(init::Handshakes::default()),
         Box::new(auth::Methods),
         Box::new(session::Sessions::default()),
+        Box::new(load::Loads::default()),
+        Box::new(list::Lists::default()),
+        Box::new(delete::Deleted::default()),
+        Box::new(close::Closing::default()),
         Box::new(commands::Commands::default()),
         Box::new(config::Config::default()),
         Box::new(mode::Modes::default()),
@@ -28,6 +33,7 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(toolcall::ToolCalls::default()),
         Box::new(perm::Permission::default()),
         Box::new(cancel::Cancellation::default()),
+        Box::new(reqcancel::RequestCancels::default()),
         Box::new(plan::Planning::default()),
         Box::new(usage::Usage::default()),
         // Gathers what the others found, so it is the last.

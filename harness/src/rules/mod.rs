@@ -6,10 +6,12 @@ mod areas;
 mod auth;
 mod calls;
 mod cancel;
+mod close;
 mod commands;
 mod config;
 mod content;
 mod conversation;
+mod delete;
 mod effects;
 mod elicit;
 mod elicit_form;
@@ -23,6 +25,8 @@ mod init;
 mod jsonrpc;
 mod judge;
 mod judgement;
+mod list;
+mod load;
 mod mode;
 mod moment;
 mod own;
@@ -33,6 +37,7 @@ mod plan;
 mod prompt;
 mod quote;
 mod reach;
+mod reqcancel;
 mod schema;
 mod session;
 mod slots;
@@ -41,13 +46,16 @@ pub(crate) mod talking;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod timestamp;
 mod toolcall;
 mod transport;
 mod update;
 mod usage;
 
 pub use calls::{Call, CallStep, Calls, Consent, Status};
-pub use conversation::{Conversation, End, Handshake, Missing, Open, Origin, Session, Start, Turn};
+pub use conversation::{
+    Conversation, End, Handshake, Missing, Open, Origin, Past, Session, Start, Transcript, Turn,
+};
 pub use gap::Gap;
 pub use judge::{Judge, Out, Rule, judge_all, judge_recording};
 pub use judgement::{Finding, Judgement, Place, Tally};

@@ -55,7 +55,7 @@ impl Drive<'_> {
                     self.await_cancelled_turns(session).await;
                     self.set_mode(session).await;
                 }
-                if matches!(action, Action::New { .. }) {
+                if opens_sessions(action) {
                     self.log_in().await;
                 }
                 let (method, params) = self.call(step, action)?;
@@ -67,6 +67,10 @@ impl Drive<'_> {
                         })?;
                 }
                 let probe = step.probe.as_deref();
+                if let Action::New { times, .. } = action {
+                    self.open_others(*times - 1, step.within, params.as_ref())
+                        .await;
+                }
                 let sent = self
                     .connection
                     .request(&method, params.as_ref(), step.id.clone(), probe)
@@ -75,6 +79,10 @@ impl Drive<'_> {
                     Action::New { opens, .. } => Some(opens.clone()),
                     _ => None,
                 };
+                if let (Action::Close(_) | Action::Delete(_), Some(session)) = (action, &session) {
+                    // The turn that it ends may wait for these, as after a cancel.
+                    self.connection.cancel_permissions(session).await;
+                }
                 let pending = pending(Some(sent), opens);
                 if step.awaited {
                     return Ok(Some(self.finish(step, pending).await));
@@ -187,6 +195,10 @@ impl Drive<'_> {
             }
             Action::CloseStdin => {
                 self.connection.close_stdin();
+                Ok(Some(at_once(None)))
+            }
+            Action::Restart => {
+                self.restart().await?;
                 Ok(Some(at_once(None)))
             }
             Action::Signal(name) => {
@@ -324,6 +336,18 @@ impl Drive<'_> {
         }
         event
     }
+}
+
+/// Whether it needs what a login gives: it opens a session, or looks for those that are stored.
+fn opens_sessions(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::New { .. }
+            | Action::Load(_)
+            | Action::Resume(_)
+            | Action::List(_)
+            | Action::Delete(_)
+    )
 }
 
 /// Whether a step's own parameters name the session, so that none need be open.

@@ -5,16 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use super::action::choice_of;
 use super::check::{Marks, Miss, error_of};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
 use super::{Answered, Setup};
+use crate::agent::{Launch, Patience};
 use crate::client::{Connection, PumpEnd, Sent};
 use crate::model::ModelServer;
 use crate::profile::Profile;
 use crate::rules::quote;
 use crate::spec::{Catalogue, Condition as When, Truth};
+use crate::trace::{Header, Observed};
 use crate::wire::Message;
 
 /// How long things are waited for in one scenario.
@@ -88,11 +91,24 @@ pub(super) struct Drive<'a> {
     pub(super) results: HashMap<String, Value>,
     pub(super) gone: bool,
     pub(super) logged_in: bool,
+    /// How the agent is started again.
+    pub(super) again: &'a Again,
+    pub(super) restarted: bool,
     /// The modes of the sessions that had no prompt yet.
     pub(super) modes: Vec<(String, Value)>,
     /// The number of events before the first step that the file itself has.
     pub(super) first_own: Option<u64>,
     considered: bool,
+}
+
+/// What another start of the agent takes.
+pub(super) struct Again {
+    pub(super) launch: Launch,
+    /// Where the edges of the process report to.
+    pub(super) inbox: mpsc::Sender<Observed>,
+    /// The first line of the trace of each process.
+    pub(super) header: Header,
+    pub(super) patience: Patience,
 }
 
 /// A request whose answer is still to be awaited.
@@ -144,9 +160,10 @@ impl<'a> Drive<'a> {
         connection: Connection,
         model: Option<&'a ModelServer>,
         folders: (&Path, &Path),
+        again: &'a Again,
         setup: &'a Setup,
     ) -> Self {
-        Self {
+        let mut drive = Self {
             scenario,
             connection,
             model,
@@ -161,14 +178,21 @@ impl<'a> Drive<'a> {
             pending: HashMap::new(),
             results: HashMap::new(),
             gone: false,
-            logged_in: scenario
-                .steps
-                .iter()
-                .any(|step| matches!(step.action, Action::Authenticate(_))),
+            logged_in: false,
+            again,
+            restarted: false,
             modes: Vec::new(),
             first_own: None,
             considered: false,
-        }
+        };
+        drive.logged_in = drive.logs_in_itself();
+        drive
+    }
+
+    /// Whether the scenario is about the login, so that nothing else logs in.
+    pub(super) fn logs_in_itself(&self) -> bool {
+        let mut steps = self.scenario.steps.iter();
+        steps.any(|step| matches!(step.action, Action::Authenticate(_)))
     }
 
     /// Takes all steps.
@@ -269,7 +293,7 @@ impl<'a> Drive<'a> {
         if self.gone
             && !matches!(
                 step.action,
-                Action::CloseStdin | Action::Write { .. } | Action::Signal(_)
+                Action::CloseStdin | Action::Restart | Action::Write { .. } | Action::Signal(_)
             )
         {
             // The first expectation that missed the agent has told so; what follows could not be tried.
@@ -327,6 +351,11 @@ impl<'a> Drive<'a> {
                     Some(1) | None => Ok(()),
                     Some(other) => Err(Stop::OtherVersion(other)),
                 },
+                // The process before it was initialized, so the agent can be.
+                None if self.restarted => Err(Stop::Blocked(format!(
+                    "initialize {} once the agent was started again",
+                    why()
+                ))),
                 None => Err(Stop::NotInitialized(format!("initialize {}", why()))),
             },
             Action::New { .. } => {

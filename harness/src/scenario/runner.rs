@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::drive::{Drive, Judged, Stop, Verdict};
+use super::drive::{Again, Drive, Judged, Stop, Verdict};
 use super::expectation::missed;
 use super::file::{Action, Placeholder, Scenario, StartFolder, Step, fill_reply};
 use super::params::unknown;
@@ -110,13 +110,24 @@ async fn play(
         launch.cwd = folder.tmp().to_owned();
     }
     let trace_path = setup.trace_path(&scenario.id);
-    let trace = open_trace(&trace_path, &header(scenario, setup))
+    let header = header(scenario, setup);
+    let trace = open_trace(&trace_path, &header)
         .map_err(|error| broken(&format!("the trace {}", trace_path.display()), &error))?;
     outcome.trace = Some(trace_path.clone());
     let files = SessionFiles::open([folder.workspace().to_owned()])
         .map_err(|error| broken("the session's folder", &error))?;
     let agent = AgentProcess::start(&launch, inbox.clone()).map_err(Trouble::Start)?;
-    drop(inbox);
+    // INTEROP-05: what is left after five seconds. Where nothing is left, this ends at once.
+    let patience = Patience {
+        left: Duration::from_secs(5).mul_f64(setup.slow.max(1.0)),
+        ..Patience::default()
+    };
+    let again = Again {
+        launch,
+        inbox,
+        header,
+        patience,
+    };
     let answers = Answers::new(files);
     let watch = model.as_ref().map(ModelServer::watch);
     let connection = Connection::new(agent, seen, watch, trace, answers, began);
@@ -125,17 +136,13 @@ async fn play(
         connection,
         model.as_ref(),
         (folder.workspace(), folder.home()),
+        &again,
         setup,
     );
     let stopped = drive.run().await.err();
     let unmet = drive.unmet();
     let judged = std::mem::take(&mut drive.judged);
     let first_own = drive.first_own.unwrap_or(0);
-    // INTEROP-05: what is left after five seconds. Where nothing is left, this ends at once.
-    let patience = Patience {
-        left: Duration::from_secs(5).mul_f64(setup.slow.max(1.0)),
-        ..Patience::default()
-    };
     let finished = drive.connection.finish(patience).await;
     drop(model);
     if let Some(proxy) = proxy {
@@ -186,7 +193,7 @@ fn conclude(
             }
             outcome.status = Status::NotApplicable;
             outcome.why.push(why);
-            outcome.ending = Some(finished.ending);
+            outcome.ending = finished.ending;
             return;
         }
         Some(Stop::NotInitialized(why)) => {
@@ -218,7 +225,10 @@ fn conclude(
     for judged in judged {
         let verdict = match judged.verdict {
             Verdict::Left(count) => {
-                let left = &finished.ending.left;
+                let left = finished
+                    .ending
+                    .as_ref()
+                    .map_or(&[][..], |ending| &ending.left);
                 if count.holds(left.len() as u64) {
                     Verdict::Held
                 } else {
@@ -260,7 +270,7 @@ fn conclude(
         }
         outcome.why.push(why.clone());
     }
-    outcome.ending = Some(finished.ending);
+    outcome.ending = finished.ending;
     outcome.status = status(scenario, outcome, open.is_some() || undecided, first_own);
 }
 

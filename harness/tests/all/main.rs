@@ -38,4 +38,5 @@ mod scenario_files;
 mod schema_against_types;
 mod schema_in_step;
 mod settings;
+mod stored;
 mod unknown_agent;

@@ -115,7 +115,7 @@ fn methods_are_of_the_client_or_begin_with_an_underscore() {
         assert_eq!(call(method), place, "{method}");
     }
     let cancel = after_opening(r#"< {"method":"$/cancel_request","params":{"requestId":1}}"#);
-    assert!(failed(&cancel).is_empty());
+    assert!(of_area(&cancel).is_empty());
 }
 
 #[test]

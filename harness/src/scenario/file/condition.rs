@@ -30,6 +30,8 @@ pub enum Otherwise {
     Fail,
     /// The scenario could not show anything.
     Inconclusive,
+    /// The scenario is not about this agent. Only for `require`.
+    NotApplicable,
 }
 
 /// One condition. "Since the step began" means since its message was sent; for `finish`, since that of the finished step.

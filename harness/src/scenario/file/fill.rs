@@ -21,9 +21,14 @@ impl Action {
             Self::Initialize(params) => Self::Initialize(fill_params(params, known)?),
             Self::Authenticate(params) => Self::Authenticate(fill_params(params, known)?),
             Self::Logout(params) => Self::Logout(fill_params(params, known)?),
-            Self::New { params, opens } => Self::New {
+            Self::New {
+                params,
+                opens,
+                times,
+            } => Self::New {
                 params: fill_params(params, known)?,
                 opens: opens.clone(),
+                times: *times,
             },
             Self::Load(params) => Self::Load(fill_params(params, known)?),
             Self::Resume(params) => Self::Resume(fill_params(params, known)?),
@@ -72,6 +77,7 @@ impl Action {
             | Self::Answer(_)
             | Self::Finish(_)
             | Self::CloseStdin
+            | Self::Restart
             | Self::Signal(_) => self.clone(),
         })
     }

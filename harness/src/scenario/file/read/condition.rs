@@ -71,13 +71,13 @@ pub(super) fn entries(
         Some(field) => field
             .one_or_more()
             .iter()
-            .map(|entry| expect(entry, scope))
+            .map(|entry| expect(entry, name, scope))
             .collect(),
         None => Ok(Vec::new()),
     }
 }
 
-fn expect(field: &Field<'_>, scope: &Scope<'_>) -> Result<Expect, Problem> {
+fn expect(field: &Field<'_>, name: &str, scope: &Scope<'_>) -> Result<Expect, Problem> {
     let Scope { covers, action, .. } = *scope;
     let table = field.free_table()?;
     table.only(&[("a condition: ", &CONDITIONS), ("an option: ", &OPTIONS)])?;
@@ -108,15 +108,21 @@ fn expect(field: &Field<'_>, scope: &Scope<'_>) -> Result<Expect, Problem> {
         );
     }
     let conditions = conditions(&table, scope)?;
-    let otherwise = [
-        ("fail", Otherwise::Fail),
-        ("inconclusive", Otherwise::Inconclusive),
-    ];
+    let otherwise: &[(&str, Otherwise)] = match name {
+        "require" => &[
+            ("inconclusive", Otherwise::Inconclusive),
+            ("not-applicable", Otherwise::NotApplicable),
+        ],
+        _ => &[
+            ("fail", Otherwise::Fail),
+            ("inconclusive", Otherwise::Inconclusive),
+        ],
+    };
     Ok(Expect {
         position: table.position(),
         covers: judged,
         otherwise: table
-            .maybe("otherwise", |field| field.word(&otherwise))?
+            .maybe("otherwise", |field| field.word(otherwise))?
             .unwrap_or_default(),
         why: table
             .maybe("why", |field| field.filled())?

@@ -13,7 +13,10 @@ use crate::source::{Field, Problem, Table};
 /// The session that a step is about where it names none.
 pub(super) const MAIN: &str = "main";
 
-const ACTIONS: [&str; 26] = [
+/// So many sessions a step opens at most.
+const MOST_SESSIONS: u64 = 1000;
+
+const ACTIONS: [&str; 27] = [
     "initialize",
     "authenticate",
     "logout",
@@ -37,15 +40,17 @@ const ACTIONS: [&str; 26] = [
     "answer",
     "finish",
     "close_stdin",
+    "restart",
     "signal",
     "write",
     "touch",
 ];
 
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 14] = [
     "name",
     "session",
     "as",
+    "times",
     "await",
     "permission",
     "requests",
@@ -105,7 +110,10 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
         .maybe("as", |field| field.filled())?
         .unwrap_or(&session)
         .to_owned();
-    let action = action(&first, opens)?;
+    let times = table
+        .maybe("times", |field| field.count(1..=MOST_SESSIONS))?
+        .unwrap_or(1);
+    let action = action(&first, opens, times)?;
     options(&table, &action)?;
     let permission = match table.get("permission") {
         Some(field) => field
@@ -160,7 +168,7 @@ fn options(table: &Table<'_>, action: &Action) -> Result<(), Problem> {
     );
     for field in table.fields() {
         let fits = match field.name {
-            "as" => matches!(action, Action::New { .. }),
+            "as" | "times" => matches!(action, Action::New { .. }),
             "await" | "permission" | "requests" | "id" => request || raw,
             "probe" => request || raw || notification,
             "within" => request || raw || matches!(action, Action::Until(_) | Action::Finish(_)),
@@ -178,7 +186,7 @@ fn options(table: &Table<'_>, action: &Action) -> Result<(), Problem> {
     Ok(())
 }
 
-fn action(field: &Field<'_>, opens: String) -> Result<Action, Problem> {
+fn action(field: &Field<'_>, opens: String, times: u64) -> Result<Action, Problem> {
     Ok(match field.name {
         "initialize" => Action::Initialize(params(field)?),
         "authenticate" => Action::Authenticate(params(field)?),
@@ -186,6 +194,7 @@ fn action(field: &Field<'_>, opens: String) -> Result<Action, Problem> {
         "new" => Action::New {
             params: params(field)?,
             opens,
+            times,
         },
         "load" => Action::Load(params(field)?),
         "resume" => Action::Resume(params(field)?),
@@ -219,6 +228,7 @@ fn action(field: &Field<'_>, opens: String) -> Result<Action, Problem> {
         },
         "finish" => Action::Finish(field.filled()?.to_owned()),
         "close_stdin" => field.on().map(|()| Action::CloseStdin)?,
+        "restart" => field.on().map(|()| Action::Restart)?,
         "signal" => {
             let words = [
                 ("TERM", "TERM"),
