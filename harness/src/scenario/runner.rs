@@ -14,7 +14,7 @@ use super::params::unknown;
 use super::setup::{Setup, header_of, launch, open_trace};
 use super::{Outcome, Reached, Status, check};
 use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
-use crate::client::{Answers, Connection, Finished, SessionFiles};
+use crate::client::{Answers, Connection, Finished, SessionFiles, Terminals};
 use crate::model::script::Script;
 use crate::model::{ModelProxy, ModelServer};
 use crate::rules::Judgement;
@@ -116,7 +116,8 @@ async fn play(
         .map_err(|error| broken("the session's folder", &error))?;
     let agent = AgentProcess::start(&launch, inbox.clone()).map_err(Trouble::Start)?;
     drop(inbox);
-    let answers = Answers::new(files);
+    let terminals = Terminals::new([folder.workspace().to_owned()], launch.env.clone());
+    let answers = (Answers::new(files), terminals);
     let watch = model.as_ref().map(ModelServer::watch);
     let connection = Connection::new(agent, seen, watch, trace, answers, began);
     let mut drive = Drive::new(
