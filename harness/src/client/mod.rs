@@ -1,6 +1,7 @@
 //! The client side of a live conversation: sends, answers the agent, and writes everything into the trace.
 
 mod answers;
+mod choices;
 mod connection;
 mod files;
 mod form;
@@ -14,6 +15,7 @@ mod terminals;
 mod unsent;
 
 pub use answers::{Answers, Asking, PermissionChoice, Reply};
+pub use choices::Choices;
 pub use connection::{Connection, Finished, Limits, PumpEnd, Sent};
 pub use files::{FileError, SessionFiles};
 pub(crate) use log::Log;

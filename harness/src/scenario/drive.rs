@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::action::choice_of;
 use super::check::{Marks, Miss, error_of};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
+use super::params::unknown;
 use super::{Answered, Setup};
 use crate::client::{Connection, PumpEnd, Sent};
 use crate::model::ModelServer;
@@ -90,6 +91,8 @@ pub(super) struct Drive<'a> {
     pub(super) logged_in: bool,
     /// The modes of the sessions that had no prompt yet.
     pub(super) modes: Vec<(String, Value)>,
+    /// What came of the prompts of named steps.
+    pub(super) turns: HashMap<String, Vec<String>>,
     considered: bool,
 }
 
@@ -164,6 +167,7 @@ impl<'a> Drive<'a> {
                 .iter()
                 .any(|step| matches!(step.action, Action::Authenticate(_))),
             modes: Vec::new(),
+            turns: HashMap::new(),
             considered: false,
         }
     }
@@ -278,6 +282,8 @@ impl<'a> Drive<'a> {
                     .plan_permissions(&session, choices.collect());
             }
             self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
+            let replies = self.replies(step).map_err(|missing| Stop::Blocked(unknown(&missing)))?;
+            self.connection.plan_replies(replies);
         }
         let done = match self.act(step).await {
             Ok(done) => done,
@@ -287,6 +293,7 @@ impl<'a> Drive<'a> {
             {
                 return Err(stop);
             }
+            Err(Stop::NotApplicable(_)) if step.optional => return Ok(()),
             Err(Stop::Blocked(why)) if !step.implied => {
                 self.leave_open(step, &why);
                 return Ok(());
@@ -346,9 +353,17 @@ impl<'a> Drive<'a> {
         }
     }
 
+    /// The request of the agent that the scenario is about and that never came.
+    pub(super) fn unasked(&self) -> Option<String> {
+        let progress = self.connection.progress();
+        let mut methods = self.scenario.needs.requests.iter();
+        let method = methods.find(|method| progress.called(method) == 0)?;
+        Some(format!("the agent sent no `{method}`"))
+    }
+
     /// What the scenario needs and did not get, a sentence each.
     pub(super) fn unmet(&self) -> Vec<String> {
-        let needs = self.scenario.needs;
+        let needs = &self.scenario.needs;
         let progress = self.connection.progress();
         let model = self.connection.model();
         let mut unmet = Vec::new();

@@ -129,6 +129,7 @@ async fn play(
     );
     let stopped = drive.run().await.err();
     let unmet = drive.unmet();
+    let unasked = drive.unasked();
     let judged = std::mem::take(&mut drive.judged);
     // INTEROP-05: what is left after five seconds. Where nothing is left, this ends at once.
     let patience = Patience {
@@ -138,7 +139,8 @@ async fn play(
     let finished = drive.connection.finish(patience).await;
     drop(model);
     drop(proxy);
-    conclude(scenario, outcome, stopped, &unmet, judged, finished);
+    let missing = Missing { unmet, unasked };
+    conclude(scenario, outcome, stopped, missing, judged, finished);
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
         outcome.stderr = last_stderr(&trace_path);
     }
@@ -150,12 +152,20 @@ async fn play(
     Ok(())
 }
 
+/// What did not come about.
+struct Missing {
+    /// What the scenario needs, a sentence each.
+    unmet: Vec<String>,
+    /// The request of the agent that it is about.
+    unasked: Option<String>,
+}
+
 /// Puts together what the steps, the needs and the rules say.
 fn conclude(
     scenario: &Scenario,
     outcome: &mut Outcome,
     stopped: Option<Stop>,
-    unmet: &[String],
+    missing: Missing,
     judged: Vec<Judged>,
     finished: Finished,
 ) {
@@ -203,8 +213,24 @@ fn conclude(
         }
         Some(Stop::NoSession(why) | Stop::Blocked(why)) => Some(why),
     };
-    // What was not reached says more than the step that waited for it in vain, unless the agent itself stood in the way.
+    let Missing { unmet, unasked } = missing;
     let reached = matches!(outcome.reached, Reached::Conversation);
+    let all_went_well = reached
+        && unmet.is_empty()
+        && !judged.iter().any(|judged| {
+            judged.noted.is_none() && matches!(judged.verdict, Verdict::Missed(_))
+        });
+    if let Some(why) = unasked.filter(|_| all_went_well) {
+        // The agent does without: there is nothing to be judged.
+        for id in ids(scenario) {
+            outcome.judgement.not_applicable(id, why.clone());
+        }
+        outcome.status = Status::NotApplicable;
+        outcome.why.push(why);
+        outcome.ending = Some(finished.ending);
+        return;
+    }
+    // What was not reached says more than the step that waited for it in vain, unless the agent itself stood in the way.
     let open = match (blocked, unmet.is_empty()) {
         (Some(why), _) if !reached => Some(why),
         (_, false) => Some(unmet.join("; ")),

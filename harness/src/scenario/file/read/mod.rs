@@ -5,6 +5,7 @@ mod condition;
 mod each;
 mod implied;
 mod model;
+mod replies;
 mod step;
 
 use super::{ClientSettings, Needs, Scenario, StartFolder};
@@ -168,6 +169,7 @@ fn needs(field: &Field<'_>, scripted: bool) -> Result<Needs, Problem> {
         "held",
         "text",
         "auth_methods",
+        "requests",
     ])?;
     Ok(Needs {
         permission: table.flag("permission")?,
@@ -178,6 +180,9 @@ fn needs(field: &Field<'_>, scripted: bool) -> Result<Needs, Problem> {
         held: table.flag("held")?,
         text: table.flag("text")?,
         auth_methods: table.flag("auth_methods")?,
+        requests: table
+            .maybe("requests", |field| field.string_or_strings())?
+            .unwrap_or_default(),
     })
 }
 
