@@ -92,7 +92,14 @@ mod tests {
 
     #[test]
     fn it_is_cut_between_two_characters() {
-        for (limit, text) in [(3, "é"), (2, "é"), (1, ""), (4, "éé"), (5, "éé"), (6, "ééé")] {
+        for (limit, text) in [
+            (3, "é"),
+            (2, "é"),
+            (1, ""),
+            (4, "éé"),
+            (5, "éé"),
+            (6, "ééé"),
+        ] {
             let (cut, truncated) = kept(limit, &["ééé".as_bytes()]).text(true);
             assert_eq!((cut.as_str(), truncated), (text, limit < 6), "{limit}");
         }

@@ -156,7 +156,10 @@ mod tests {
             answered(Content::Filled, &json!({"url": "https://a.example"})),
             json!({"action": "accept"})
         );
-        assert_eq!(answered(Content::Absent, &form), json!({"action": "accept"}));
+        assert_eq!(
+            answered(Content::Absent, &form),
+            json!({"action": "accept"})
+        );
         assert_eq!(
             answered(Content::Given(Value::Null), &form),
             json!({"action": "accept", "content": null})

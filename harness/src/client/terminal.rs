@@ -64,13 +64,7 @@ impl Terminal {
             output: KeptOutput::new(limit),
             ended: None,
         }));
-        let reader = tokio::spawn(read(
-            output,
-            exit,
-            Arc::clone(&shown),
-            id.to_owned(),
-            ends,
-        ));
+        let reader = tokio::spawn(read(output, exit, Arc::clone(&shown), id.to_owned(), ends));
         Ok(Self {
             session: session.to_owned(),
             waiting: Vec::new(),

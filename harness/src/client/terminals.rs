@@ -186,7 +186,10 @@ impl Terminals {
         let variables = params.get("env").and_then(Value::as_array);
         env.extend(variables.into_iter().flatten().filter_map(|variable| {
             let text = |name: &str| variable.get(name).and_then(Value::as_str);
-            Some((OsString::from(text("name")?), OsString::from(text("value")?)))
+            Some((
+                OsString::from(text("name")?),
+                OsString::from(text("value")?),
+            ))
         }));
         let mut arguments: Vec<String> = params
             .get("args")
@@ -324,10 +327,7 @@ mod tests {
         }
 
         fn output(&mut self, id: &str) -> Value {
-            match self
-                .ask("terminal/output", json!({"terminalId": id}))
-                .0
-            {
+            match self.ask("terminal/output", json!({"terminalId": id})).0 {
                 Reply::Result(output) => output,
                 other => panic!("{other:?}"),
             }
@@ -344,12 +344,11 @@ mod tests {
     #[tokio::test]
     async fn a_command_runs_in_the_session_folder_with_the_agents_environment_and_its_own() {
         let mut served = Served::new();
-        let id = served
-            .made(json!({
-                "command": "sh",
-                "args": ["-c", "pwd; echo \"$OWN $MORE ${HOME-none}\"; echo err >&2; exit 3"],
-                "env": [{"name": "MORE", "value": "given"}],
-            }));
+        let id = served.made(json!({
+            "command": "sh",
+            "args": ["-c", "pwd; echo \"$OWN $MORE ${HOME-none}\"; echo err >&2; exit 3"],
+            "env": [{"name": "MORE", "value": "given"}],
+        }));
         assert_eq!(
             served.exit(&id).await,
             json!({"exitCode": 3, "signal": null})
@@ -372,8 +371,7 @@ mod tests {
     #[tokio::test]
     async fn output_beyond_the_limit_is_cut_at_the_beginning_between_characters() {
         let mut served = Served::new();
-        let id = served
-            .made(json!({"command": "printf", "args": ["aéé"], "outputByteLimit": 3}));
+        let id = served.made(json!({"command": "printf", "args": ["aéé"], "outputByteLimit": 3}));
         served.exit(&id).await;
         let output = served.output(&id);
         assert_eq!(output["output"], "é");
@@ -403,8 +401,7 @@ mod tests {
     #[tokio::test]
     async fn a_release_ends_all_that_the_command_started_and_answers_who_waits() {
         let mut served = Served::new();
-        let id = served
-            .shell("sleep 600 & echo $!; setsid sleep 600 & echo $!; wait");
+        let id = served.shell("sleep 600 & echo $!; setsid sleep 600 & echo $!; wait");
         let began = Instant::now();
         let pids = loop {
             let output = served.output(&id);
@@ -425,7 +422,10 @@ mod tests {
         assert_eq!(reply, Reply::Nothing);
         let (reply, late) = served.ask("terminal/release", named.clone());
         assert_eq!(reply, Reply::Result(json!({})));
-        assert_eq!(late, [(json!(7), json!({"exitCode": null, "signal": "SIGKILL"}))]);
+        assert_eq!(
+            late,
+            [(json!(7), json!({"exitCode": null, "signal": "SIGKILL"}))]
+        );
         served.terminals.end().await;
         for pid in pids {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -452,8 +452,7 @@ mod tests {
         }
         std::os::unix::fs::symlink("/", served.folder.path().join("out")).unwrap();
         let cwd = served.folder.path().join("out/tmp");
-        let (reply, _) = served
-            .ask("terminal/create", json!({"command": "ls", "cwd": cwd}));
+        let (reply, _) = served.ask("terminal/create", json!({"command": "ls", "cwd": cwd}));
         assert_eq!(code(&reply), -32602);
         // A terminal belongs to its session.
         let id = served.shell("true");

@@ -52,8 +52,9 @@ pub(super) fn option(choices: &Choices, which: Which, bold: bool) -> Option<&Val
     let mut options = choices.options.iter();
     match which {
         Which::Boolean => options.find(|option| is(option, "boolean")),
-        Which::Mode => options
-            .find(|option| category(option) == "mode" && other_value(option, bold).is_some()),
+        Which::Mode => {
+            options.find(|option| category(option) == "mode" && other_value(option, bold).is_some())
+        }
         Which::Select => options
             .filter(|option| is(option, "select") && other_value(option, bold).is_some())
             .min_by_key(|option| match category(option).as_str() {
@@ -75,12 +76,13 @@ pub(super) fn other_value(option: &Value, bold: bool) -> Option<Value> {
     }
     let listed = option.get("options").and_then(Value::as_array)?;
     // In groups, or flat.
-    let entries = listed.iter().flat_map(|entry| {
-        match entry.get("options").and_then(Value::as_array) {
-            Some(group) => group.iter().collect::<Vec<_>>(),
-            None => vec![entry],
-        }
-    });
+    let entries =
+        listed.iter().flat_map(
+            |entry| match entry.get("options").and_then(Value::as_array) {
+                Some(group) => group.iter().collect::<Vec<_>>(),
+                None => vec![entry],
+            },
+        );
     entries
         .filter(|entry| bold || !skips_permission(entry))
         .filter_map(|entry| entry.get("value"))
@@ -148,7 +150,10 @@ mod tests {
         };
         assert_eq!(taken(Which::Select), (json!("effort"), Some(json!("high"))));
         assert_eq!(taken(Which::Mode), (json!("mode"), Some(json!("plan"))));
-        assert_eq!(taken(Which::Boolean), (json!("confirm"), Some(json!(false))));
+        assert_eq!(
+            taken(Which::Boolean),
+            (json!("confirm"), Some(json!(false)))
+        );
         assert_eq!(option(&Choices::default(), Which::Boolean, false), None);
     }
 }

@@ -282,7 +282,9 @@ impl<'a> Drive<'a> {
                     .plan_permissions(&session, choices.collect());
             }
             self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
-            let replies = self.replies(step).map_err(|missing| Stop::Blocked(unknown(&missing)))?;
+            let replies = self
+                .replies(step)
+                .map_err(|missing| Stop::Blocked(unknown(&missing)))?;
             self.connection.plan_replies(replies);
         }
         let done = match self.act(step).await {

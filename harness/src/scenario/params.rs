@@ -111,7 +111,9 @@ pub(super) fn unknown(missing: &Placeholder) -> String {
         Placeholder::Option(which, _) => match which {
             Which::Select => "the session has no option with another value to choose".to_owned(),
             Which::Boolean => "the session has no boolean option".to_owned(),
-            Which::Mode => "the session has no option of the category `mode` with another value".to_owned(),
+            Which::Mode => {
+                "the session has no option of the category `mode` with another value".to_owned()
+            }
         },
         Placeholder::Cwd | Placeholder::Home => "the session's folder is not known".to_owned(),
     }

@@ -217,9 +217,9 @@ fn conclude(
     let reached = matches!(outcome.reached, Reached::Conversation);
     let all_went_well = reached
         && unmet.is_empty()
-        && !judged.iter().any(|judged| {
-            judged.noted.is_none() && matches!(judged.verdict, Verdict::Missed(_))
-        });
+        && !judged
+            .iter()
+            .any(|judged| judged.noted.is_none() && matches!(judged.verdict, Verdict::Missed(_)));
     if let Some(why) = unasked.filter(|_| all_went_well) {
         // The agent does without: there is nothing to be judged.
         for id in ids(scenario) {

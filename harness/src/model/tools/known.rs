@@ -435,7 +435,14 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         part: Part::Ask,
-        names: &["question", "questions", "prompt", "message", "text", "query"],
+        names: &[
+            "question",
+            "questions",
+            "prompt",
+            "message",
+            "text",
+            "query",
+        ],
         words: &["question", "message", "prompt"],
         says: &["question", "ask"],
     },

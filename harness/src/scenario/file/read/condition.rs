@@ -315,7 +315,13 @@ fn workspace(field: &Field<'_>) -> Result<WorkspaceCondition, Problem> {
 
 fn tool_call(field: &Field<'_>) -> Result<ToolCallCondition, Problem> {
     let table = field.table(&[
-        "status", "not_status", "kind", "count", "min", "max", "same",
+        "status",
+        "not_status",
+        "kind",
+        "count",
+        "min",
+        "max",
+        "same",
     ])?;
     Ok(ToolCallCondition {
         status: words(&table, "status", &TOOL_STATUSES)?,

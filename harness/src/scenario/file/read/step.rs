@@ -166,7 +166,9 @@ fn options(table: &Table<'_>, action: &Action) -> Result<(), Problem> {
     for field in table.fields() {
         let fits = match field.name {
             "as" => matches!(action, Action::New { .. }),
-            "await" | "permission" | "requests" | "replies" | "elicitation" | "id" => request || raw,
+            "await" | "permission" | "requests" | "replies" | "elicitation" | "id" => {
+                request || raw
+            }
             "optional" => request,
             "probe" => request || raw || notification,
             "within" => request || raw || matches!(action, Action::Until(_) | Action::Finish(_)),
