@@ -93,6 +93,8 @@ pub(super) struct Drive<'a> {
     pub(super) modes: Vec<(String, Value)>,
     /// What came of the prompts of named steps.
     pub(super) turns: HashMap<String, Vec<String>>,
+    /// The number of events before the first step that the file itself has.
+    pub(super) first_own: Option<u64>,
     considered: bool,
 }
 
@@ -168,6 +170,7 @@ impl<'a> Drive<'a> {
                 .any(|step| matches!(step.action, Action::Authenticate(_))),
             modes: Vec::new(),
             turns: HashMap::new(),
+            first_own: None,
             considered: false,
         }
     }
@@ -181,6 +184,9 @@ impl<'a> Drive<'a> {
         for step in &scenario.steps {
             if !step.implied && !matches!(step.action, Action::Initialize(_)) {
                 self.consider()?;
+            }
+            if !step.implied && self.first_own.is_none() {
+                self.first_own = Some(self.connection.recorded());
             }
             self.step(step).await?;
         }
