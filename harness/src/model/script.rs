@@ -9,8 +9,10 @@ pub type Script = Vec<Reply>;
 /// What the model says when it is asked more often than the script foresees.
 pub const FALLBACK: &str = "Done.";
 
-/// The kinds of calls that are mapped to the agent's tools, as ACP names them.
-pub const KINDS: [&str; 6] = ["execute", "read", "edit", "delete", "search", "fetch"];
+/// The kinds of calls that are mapped to the agent's tools, as ACP names them; and `ask`, which asks the user.
+pub const KINDS: [&str; 7] = [
+    "execute", "read", "edit", "delete", "search", "fetch", "ask",
+];
 
 /// One reply of the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -102,7 +104,9 @@ pub struct Call {
     pub new: Option<String>,
     /// For `search`: what is looked for.
     pub pattern: Option<String>,
-    /// For `fetch`: the address.
+    /// For `ask`: the question.
+    pub question: Option<String>,
+    /// For `fetch`: the address; for `ask`: the page that the question is about, if any.
     pub url: Option<String>,
     /// The agent's own tool by name, instead of `kind`.
     pub tool: Option<String>,
@@ -212,6 +216,7 @@ impl Call {
             "edit" if self.content.is_none() && !both => Some("`content`, or `old` and `new`"),
             "search" => self.pattern.is_none().then_some("`pattern`"),
             "fetch" => self.url.is_none().then_some("`url`"),
+            "ask" => self.question.is_none().then_some("`question`"),
             _ => None,
         };
         match missing {

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use super::action::choice_of;
 use super::check::{Marks, Miss, error_of};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
+use super::params::unknown;
 use super::{Answered, Setup};
 use crate::agent::{Launch, Patience};
 use crate::client::{Connection, PumpEnd, Sent};
@@ -96,6 +97,8 @@ pub(super) struct Drive<'a> {
     pub(super) restarted: bool,
     /// The modes of the sessions that had no prompt yet.
     pub(super) modes: Vec<(String, Value)>,
+    /// What came of the prompts of named steps.
+    pub(super) turns: HashMap<String, Vec<String>>,
     /// The number of events before the first step that the file itself has.
     pub(super) first_own: Option<u64>,
     considered: bool,
@@ -182,6 +185,7 @@ impl<'a> Drive<'a> {
             again,
             restarted: false,
             modes: Vec::new(),
+            turns: HashMap::new(),
             first_own: None,
             considered: false,
         };
@@ -308,6 +312,10 @@ impl<'a> Drive<'a> {
                     .plan_permissions(&session, choices.collect());
             }
             self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
+            let replies = self
+                .replies(step)
+                .map_err(|missing| Stop::Blocked(unknown(&missing)))?;
+            self.connection.plan_replies(replies);
         }
         let done = match self.act(step).await {
             Ok(done) => done,
@@ -317,6 +325,7 @@ impl<'a> Drive<'a> {
             {
                 return Err(stop);
             }
+            Err(Stop::NotApplicable(_)) if step.optional => return Ok(()),
             Err(Stop::Blocked(why)) if !step.implied => {
                 self.leave_open(step, &why);
                 return Ok(());
@@ -381,9 +390,17 @@ impl<'a> Drive<'a> {
         }
     }
 
+    /// The request of the agent that the scenario is about and that never came.
+    pub(super) fn unasked(&self) -> Option<String> {
+        let progress = self.connection.progress();
+        let mut methods = self.scenario.needs.requests.iter();
+        let method = methods.find(|method| progress.called(method) == 0)?;
+        Some(format!("the agent sent no `{method}`"))
+    }
+
     /// What the scenario needs and did not get, a sentence each.
     pub(super) fn unmet(&self) -> Vec<String> {
-        let needs = self.scenario.needs;
+        let needs = &self.scenario.needs;
         let progress = self.connection.progress();
         let model = self.connection.model();
         let mut unmet = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::check::{Marks, Miss, Seen};
+use super::check::{Marks, Miss, Seen, outcome_of};
 use super::drive::{Done, Drive, Judged, Stop, Verdict};
 use super::file::{Action, Answer, Condition, Expect, Otherwise, Step};
 use super::params::unknown;
@@ -50,6 +50,12 @@ impl Drive<'_> {
                 Verdict::Missed(miss) => return Err(Stop::Blocked(miss.message)),
                 Verdict::Open(why) => return Err(Stop::Blocked(why)),
             }
+        }
+        if let (Action::Prompt(_), Some(name)) = (&step.action, &step.name) {
+            let session = done.session.as_deref();
+            let seen = session.and_then(|session| self.connection.progress().session(session));
+            let answer = done.answer.as_ref().map(|(_, message)| message);
+            self.turns.insert(name.clone(), outcome_of(answer, seen));
         }
         for (expect, noted) in step
             .expect
@@ -112,6 +118,7 @@ impl Drive<'_> {
                 messages: self.connection.progress().messages(),
                 workspace: &self.workspace,
                 model: model.as_ref(),
+                turns: &self.turns,
                 alive: self.connection.is_alive(),
             };
             if let Err(miss) = seen.check(condition) {

@@ -3,6 +3,7 @@
 mod action;
 mod answered;
 mod check;
+mod choosing;
 mod drive;
 mod expectation;
 pub mod file;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::file::{Action, ClientSettings, Params, Placeholder};
+use super::file::{Action, ClientSettings, Params, Placeholder, Which};
 use crate::rules::Conversation;
 
 /// What a step's parameters are made from.
@@ -106,6 +106,15 @@ pub(super) fn unknown(missing: &Placeholder) -> String {
         Placeholder::Command => {
             "the agent announced none of the slash commands that the profile lists".to_owned()
         }
+        Placeholder::Mode(0) => "the session has no modes".to_owned(),
+        Placeholder::Mode(number) => format!("the session has not {number} other modes to choose"),
+        Placeholder::Option(which, _) => match which {
+            Which::Select => "the session has no option with another value to choose".to_owned(),
+            Which::Boolean => "the session has no boolean option".to_owned(),
+            Which::Mode => {
+                "the session has no option of the category `mode` with another value".to_owned()
+            }
+        },
         Placeholder::Cwd | Placeholder::Home => "the session's folder is not known".to_owned(),
     }
 }

@@ -149,6 +149,8 @@ pub struct ToolCallCondition {
     pub kind: Vec<String>,
     /// How many calls (different ids) there were.
     pub count: Count,
+    /// The name of an earlier step: the turn's calls ended as those of that step's turn, and so did the turn.
+    pub same: Option<String>,
 }
 
 /// Updates of a session.

@@ -40,7 +40,7 @@ pub struct Scenario {
 }
 
 /// What must have been seen in the run for its expectations to say anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// A permission request.
     pub permission: bool,
@@ -55,6 +55,9 @@ pub struct Needs {
     pub text: bool,
     /// The agent offers a method to authenticate.
     pub auth_methods: bool,
+    /// A request of the agent of each of these methods. Where one was not sent though all else went well, the scenario is
+    /// not applicable: the agent does without.
+    pub requests: Vec<String>,
 }
 
 /// What the client sends in `initialize` unless the step says otherwise.

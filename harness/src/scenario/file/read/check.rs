@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::condition::is_id;
 use crate::model::script::Script;
 use crate::scenario::file::placeholder::{Part, Placeholder, parts};
-use crate::scenario::file::{Action, Permission, Step, Until};
+use crate::scenario::file::{Action, Condition, Permission, Step, ToolCallCondition, Until};
 use crate::source::{Field, Node, Problem, Source, Table, Value};
 
 /// Checks the steps of a file against each other and against the model's script.
@@ -119,6 +119,17 @@ fn references<'a>(
             }
         }
         _ => {}
+    }
+    let expects = step.require.iter().chain(&step.expect).chain(&step.note);
+    for condition in expects.flat_map(|expect| &expect.conditions) {
+        if let Condition::ToolCall(ToolCallCondition {
+            same: Some(name), ..
+        }) = condition
+            && !matches!(known(name, "expect")?.action, Action::Prompt(_))
+        {
+            let message = format!("the step `{name}` has no turn to be compared with");
+            return Err(at_key(field, "expect", message));
+        }
     }
     for (span, placeholder) in placeholders(field)? {
         if let Placeholder::Result { step: name, .. } = &placeholder

@@ -320,12 +320,23 @@ fn workspace(field: &Field<'_>) -> Result<WorkspaceCondition, Problem> {
 }
 
 fn tool_call(field: &Field<'_>) -> Result<ToolCallCondition, Problem> {
-    let table = field.table(&["status", "not_status", "kind", "count", "min", "max"])?;
+    let table = field.table(&[
+        "status",
+        "not_status",
+        "kind",
+        "count",
+        "min",
+        "max",
+        "same",
+    ])?;
     Ok(ToolCallCondition {
         status: words(&table, "status", &TOOL_STATUSES)?,
         not_status: words(&table, "not_status", &TOOL_STATUSES)?,
         kind: words(&table, "kind", &TOOL_KINDS)?,
         count: counted(&table)?,
+        same: table
+            .maybe("same", |field| field.filled())?
+            .map(str::to_owned),
     })
 }
 

@@ -5,13 +5,14 @@ mod condition;
 mod each;
 mod implied;
 mod model;
+mod replies;
 mod step;
 
 use super::{ClientSettings, Needs, Scenario, StartFolder};
 use crate::model::script::Script;
 use crate::profile::Consent;
 use crate::source::{Field, Problem, Source, Table, parse};
-use crate::spec::Condition;
+use crate::spec::{Condition, Methods, Side};
 
 /// The keys of a scenario file.
 const KEYS: [&str; 13] = [
@@ -168,6 +169,7 @@ fn needs(field: &Field<'_>, scripted: bool) -> Result<Needs, Problem> {
         "held",
         "text",
         "auth_methods",
+        "requests",
     ])?;
     Ok(Needs {
         permission: table.flag("permission")?,
@@ -178,7 +180,22 @@ fn needs(field: &Field<'_>, scripted: bool) -> Result<Needs, Problem> {
         held: table.flag("held")?,
         text: table.flag("text")?,
         auth_methods: table.flag("auth_methods")?,
+        requests: table
+            .maybe("requests", |field| {
+                field.one_or_more().iter().map(client_method).collect()
+            })?
+            .unwrap_or_default(),
     })
+}
+
+/// A method that agents call.
+fn client_method(field: &Field<'_>) -> Result<String, Problem> {
+    let name = field.string()?;
+    let known = Methods::v1().get(name);
+    match known.is_some_and(|known| known.called_by(Side::Agent)) {
+        true => Ok(name.to_owned()),
+        false => Err(field.problem(format!("`{name}` is no method that agents call"))),
+    }
 }
 
 fn client(field: Field<'_>) -> Result<ClientSettings, Problem> {

@@ -58,6 +58,7 @@ fn call(field: Field<'_>) -> Result<Call, Problem> {
         "new",
         "pattern",
         "url",
+        "question",
         "tool",
         "arguments",
         "or",
@@ -75,6 +76,7 @@ fn call(field: Field<'_>) -> Result<Call, Problem> {
         new: text("new")?,
         pattern: text("pattern")?,
         url: text("url")?,
+        question: text("question")?,
         tool: text("tool")?,
         arguments: table
             .maybe("arguments", |field| field.object())?

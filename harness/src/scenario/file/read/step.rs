@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::{condition, inside, model::LONGEST_WAIT};
+use super::{condition, inside, model::LONGEST_WAIT, replies};
 use crate::scenario::file::{
     Action, Params, Permission, RawInput, Requests, Split, Step, ToolState, Until,
 };
@@ -46,7 +46,7 @@ const ACTIONS: [&str; 27] = [
     "touch",
 ];
 
-const OPTIONS: [&str; 14] = [
+const OPTIONS: [&str; 17] = [
     "name",
     "session",
     "as",
@@ -54,6 +54,9 @@ const OPTIONS: [&str; 14] = [
     "await",
     "permission",
     "requests",
+    "replies",
+    "elicitation",
+    "optional",
     "probe",
     "id",
     "within",
@@ -145,6 +148,8 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
                 field.word(&[("serve", Requests::Serve), ("refuse", Requests::Refuse)])
             })?
             .unwrap_or_default(),
+        replies: replies::replies(&table)?,
+        optional: table.flag("optional")?,
         probe: table
             .maybe("probe", |field| field.filled())?
             .map(str::to_owned),
@@ -169,7 +174,10 @@ fn options(table: &Table<'_>, action: &Action) -> Result<(), Problem> {
     for field in table.fields() {
         let fits = match field.name {
             "as" | "times" => matches!(action, Action::New { .. }),
-            "await" | "permission" | "requests" | "id" => request || raw,
+            "await" | "permission" | "requests" | "replies" | "elicitation" | "id" => {
+                request || raw
+            }
+            "optional" => request,
             "probe" => request || raw || notification,
             "within" => request || raw || matches!(action, Action::Until(_) | Action::Finish(_)),
             "meta" => request || notification,
