@@ -1,8 +1,8 @@
 //! The list of all rules, one per area. A new area is one line here.
 
 use super::{
-    Rule, auth, cancel, commands, config, content, elicit, error, ext, fs, init, jsonrpc, mode,
-    perm, plan, prompt, schema, session, terminal, toolcall, transport, update, usage,
+    Rule, auth, cancel, commands, config, content, elicit, error, ext, fs, init, jsonrpc, mcp,
+    mode, perm, plan, prompt, schema, session, terminal, toolcall, transport, update, usage,
 };
 
 /// A fresh instance of every rule.
@@ -14,6 +14,7 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(init::Handshakes::default()),
         Box::new(auth::Methods),
         Box::new(session::Sessions::default()),
+        Box::new(mcp::McpServers),
         Box::new(commands::Commands::default()),
         Box::new(config::Config::default()),
         Box::new(mode::Modes::default()),

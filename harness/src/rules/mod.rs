@@ -23,6 +23,7 @@ mod init;
 mod jsonrpc;
 mod judge;
 mod judgement;
+mod mcp;
 mod mode;
 mod moment;
 mod part;

@@ -11,6 +11,7 @@ use super::check::{Marks, Miss, error_of};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
 use super::{Answered, Setup};
 use crate::client::{Connection, PumpEnd, Sent};
+use crate::mcp::Servers;
 use crate::model::ModelServer;
 use crate::profile::Profile;
 use crate::rules::quote;
@@ -76,6 +77,7 @@ pub(super) struct Drive<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) connection: Connection,
     pub(super) model: Option<&'a ModelServer>,
+    pub(super) servers: &'a Servers,
     pub(super) workspace: PathBuf,
     pub(super) home: PathBuf,
     pub(super) profile: &'a Profile,
@@ -140,7 +142,7 @@ impl<'a> Drive<'a> {
     pub(super) fn new(
         scenario: &'a Scenario,
         connection: Connection,
-        model: Option<&'a ModelServer>,
+        (model, servers): (Option<&'a ModelServer>, &'a Servers),
         folders: (&Path, &Path),
         setup: &'a Setup,
     ) -> Self {
@@ -148,6 +150,7 @@ impl<'a> Drive<'a> {
             scenario,
             connection,
             model,
+            servers,
             workspace: folders.0.to_owned(),
             home: folders.1.to_owned(),
             profile: &setup.profile,
@@ -393,7 +396,7 @@ impl<'a> Drive<'a> {
                     false,
                     "nothing in a request to the model told which of the sessions it was made in",
                 );
-                for unmapped in &model.unmapped {
+                for unmapped in model.unmapped.iter().filter(|call| !call.of_mcp) {
                     unmet.push(format!(
                         "{} (the agent offers {})",
                         unmapped.wanted,

@@ -6,6 +6,7 @@ mod check;
 mod drive;
 mod expectation;
 pub mod file;
+mod mcp;
 mod outcome;
 mod params;
 mod runner;

@@ -15,6 +15,7 @@ use super::setup::{Setup, header_of, launch, open_trace};
 use super::{Outcome, Reached, Status, check};
 use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Connection, Finished, SessionFiles};
+use crate::mcp::Servers;
 use crate::model::script::Script;
 use crate::model::{ModelProxy, ModelServer};
 use crate::rules::Judgement;
@@ -94,6 +95,8 @@ async fn play(
             .write(Place::Workspace, path, text.as_bytes())
             .map_err(|error| broken("the session's folder", &error))?;
     }
+    let servers = Servers::start(&scenario.servers, &folder.root().join("mcp"))
+        .map_err(|error| broken("no MCP server for the scenario", &error))?;
     let proxy = match setup.upstreams.clone() {
         Some(upstreams) => Some(
             ModelProxy::start(upstreams, None, inbox.clone())
@@ -122,7 +125,7 @@ async fn play(
     let mut drive = Drive::new(
         scenario,
         connection,
-        model.as_ref(),
+        (model.as_ref(), &servers),
         (folder.workspace(), folder.home()),
         setup,
     );
@@ -137,6 +140,7 @@ async fn play(
     let finished = drive.connection.finish(patience).await;
     drop(model);
     drop(proxy);
+    keep_logs(&servers, &trace_path).map_err(|error| broken("the log of an MCP server", &error))?;
     conclude(scenario, outcome, stopped, &unmet, judged, finished);
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
         outcome.stderr = last_stderr(&trace_path);
@@ -259,6 +263,14 @@ fn conclude(
     }
     outcome.ending = Some(finished.ending);
     outcome.status = status(scenario, outcome, open.is_some() || undecided);
+}
+
+/// Keeps what the MCP servers saw beside the trace: `TRACE.NAME.log` for `TRACE.jsonl`.
+fn keep_logs(servers: &Servers, trace: &Path) -> std::io::Result<()> {
+    for (name, log) in servers.logs() {
+        std::fs::copy(log, trace.with_extension(format!("{name}.log")))?;
+    }
+    Ok(())
 }
 
 fn settle(

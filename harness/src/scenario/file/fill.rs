@@ -138,6 +138,7 @@ fn fill_condition(condition: &Condition, known: Known<'_>) -> Result<Condition, 
         | Condition::Alive(_)
         | Condition::Exit(_)
         | Condition::Left(_)
+        | Condition::Mcp(_)
         | Condition::Within(_) => condition.clone(),
     })
 }
@@ -237,6 +238,7 @@ fn fill_call(call: &Call, known: Known<'_>) -> Result<Call, Placeholder> {
         pattern: text(&call.pattern)?,
         url: text(&call.url)?,
         tool: call.tool.clone(),
+        mcp: call.mcp.clone(),
         arguments,
         or,
     })

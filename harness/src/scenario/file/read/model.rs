@@ -59,6 +59,7 @@ fn call(field: Field<'_>) -> Result<Call, Problem> {
         "pattern",
         "url",
         "tool",
+        "mcp",
         "arguments",
         "or",
     ])?;
@@ -76,6 +77,7 @@ fn call(field: Field<'_>) -> Result<Call, Problem> {
         pattern: text("pattern")?,
         url: text("url")?,
         tool: text("tool")?,
+        mcp: text("mcp")?,
         arguments: table
             .maybe("arguments", |field| field.object())?
             .unwrap_or_default(),
