@@ -168,11 +168,7 @@ fn conclude(
         .handshake
         .as_ref()
         .map(|handshake| handshake.result.clone());
-    if let Some(error) = finished.trace_fault {
-        outcome.fault = Some(format!(
-            "the trace could not be written to its end: {error}"
-        ));
-    }
+    outcome.fault = finished.fault;
     let applies = |id: &str| {
         Catalogue::v1().get(id).is_some_and(|requirement| {
             requirement.when.is_always()

@@ -23,29 +23,32 @@ use play::Played;
 
 /// Runs the command.
 pub(super) fn main(arguments: &RunArguments) -> Exit {
-    let plan = match plan::plan(arguments) {
-        Ok(plan) => plan,
-        Err(why) => {
-            error(why);
-            return Exit::Usage;
-        }
-    };
-    let paint = arguments.color.paint(&io::stderr());
-    let played = match play::play(&plan, arguments.quiet, arguments.verbose, paint) {
-        Ok(played) => played,
-        Err(why) => {
-            error(format_args!("{why}; {REPORT_FAULT}"));
-            return Exit::Fault;
-        }
-    };
-    let run = conclude(&plan, played);
-    match arguments.output().show(&run) {
-        Ok(()) => exit(&run, arguments.strict),
-        Err(why) => {
-            error(why);
-            Exit::Fault
-        }
+    match judged(arguments) {
+        Ok(run) => exit(&run, arguments.strict),
+        Err(exit) => exit,
     }
+}
+
+/// Runs the scenarios, judges what they showed, and tells it where the arguments say.
+///
+/// # Errors
+/// The exit code where it does not come to a report; why is told already.
+pub(super) fn judged(arguments: &RunArguments) -> Result<Run, Exit> {
+    let plan = plan::plan(arguments).map_err(|why| {
+        error(why);
+        Exit::Usage
+    })?;
+    let paint = arguments.color.paint(&io::stderr());
+    let played = play::play(&plan, arguments.quiet, arguments.verbose, paint).map_err(|why| {
+        error(format_args!("{why}; {REPORT_FAULT}"));
+        Exit::Fault
+    })?;
+    let run = conclude(&plan, played);
+    arguments.output().show(&run).map_err(|why| {
+        error(why);
+        Exit::Fault
+    })?;
+    Ok(run)
 }
 
 /// Judges what was played as a whole.
@@ -176,7 +179,7 @@ fn methods(handshake: Option<&serde_json::Value>) -> Vec<String> {
 }
 
 /// The exit code: the first that holds of 4, 3, 1.
-fn exit(run: &Run, strict: bool) -> Exit {
+pub(super) fn exit(run: &Run, strict: bool) -> Exit {
     let assessment = &run.assessment;
     if !run.faults.is_empty() {
         Exit::Fault
