@@ -2,8 +2,8 @@
 
 use super::{
     Rule, auth, cancel, close, commands, config, config_set, content, delete, elicit, error, ext,
-    fs, in_step, init, jsonrpc, list, load, mode, mode_set, perm, plan, prompt, reqcancel, schema,
-    session, terminal, terminal_cancel, toolcall, transport, update, usage,
+    fs, in_step, init, jsonrpc, list, load, mcp, mode, mode_set, perm, plan, prompt, reqcancel,
+    schema, session, terminal, terminal_cancel, toolcall, transport, update, usage,
 };
 
 /// A fresh instance of every rule.
@@ -19,6 +19,7 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(list::Lists::default()),
         Box::new(delete::Deleted::default()),
         Box::new(close::Closing::default()),
+        Box::new(mcp::McpServers),
         Box::new(commands::Commands::default()),
         Box::new(config::Config::default()),
         Box::new(config_set::ConfigChanges::default()),

@@ -286,6 +286,7 @@ impl Drive<'_> {
             cwd: self.workspace.to_str().unwrap_or_default(),
             session: self.sessions.get(&step.session).map(String::as_str),
             auth: self.profile.auth.as_deref(),
+            servers: self.servers.entries(),
             talk: self.connection.talk(),
         }
     }
@@ -299,6 +300,7 @@ impl Drive<'_> {
             Placeholder::Cwd => self.workspace.to_str().map(Value::from),
             Placeholder::Home => self.home.to_str().map(Value::from),
             Placeholder::Command => self.command(),
+            Placeholder::Mcp(name) => self.servers.entry(name).cloned(),
             Placeholder::Result { step, pointer } => {
                 self.results.get(step)?.pointer(pointer).cloned()
             }

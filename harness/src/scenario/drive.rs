@@ -14,6 +14,7 @@ use super::params::unknown;
 use super::{Answered, Setup};
 use crate::agent::{Launch, Patience};
 use crate::client::{Connection, PumpEnd, Sent};
+use crate::mcp::Servers;
 use crate::model::ModelServer;
 use crate::profile::Profile;
 use crate::rules::quote;
@@ -80,6 +81,7 @@ pub(super) struct Drive<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) connection: Connection,
     pub(super) model: Option<&'a ModelServer>,
+    pub(super) servers: &'a Servers,
     pub(super) workspace: PathBuf,
     pub(super) home: PathBuf,
     pub(super) profile: &'a Profile,
@@ -161,7 +163,7 @@ impl<'a> Drive<'a> {
     pub(super) fn new(
         scenario: &'a Scenario,
         connection: Connection,
-        model: Option<&'a ModelServer>,
+        (model, servers): (Option<&'a ModelServer>, &'a Servers),
         folders: (&Path, &Path),
         again: &'a Again,
         setup: &'a Setup,
@@ -170,6 +172,7 @@ impl<'a> Drive<'a> {
             scenario,
             connection,
             model,
+            servers,
             workspace: folders.0.to_owned(),
             home: folders.1.to_owned(),
             profile: &setup.profile,
@@ -445,7 +448,7 @@ impl<'a> Drive<'a> {
                     false,
                     "nothing in a request to the model told which of the sessions it was made in",
                 );
-                for unmapped in &model.unmapped {
+                for unmapped in model.unmapped.iter().filter(|call| !call.of_mcp) {
                     unmet.push(format!(
                         "{} (the agent offers {})",
                         unmapped.wanted,

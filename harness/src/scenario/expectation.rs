@@ -70,7 +70,7 @@ impl Drive<'_> {
             self.judged.push(Judged {
                 expect: expect.clone(),
                 verdict,
-                noted: noted.then(|| done.in_words()),
+                noted: noted.then(|| self.noted(expect, done)),
             });
         }
         Ok(())
@@ -93,6 +93,12 @@ impl Drive<'_> {
                 Condition::Left(count) => return Verdict::Left(*count),
                 Condition::Exit(wanted) => {
                     if let Err(miss) = self.exits(wanted.within, &wanted.codes).await {
+                        return missed(&expect, miss);
+                    }
+                    continue;
+                }
+                Condition::Mcp(wanted) => {
+                    if let Err(miss) = self.mcp(wanted, done).await {
                         return missed(&expect, miss);
                     }
                     continue;

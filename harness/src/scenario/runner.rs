@@ -15,6 +15,7 @@ use super::setup::{Setup, header_of, launch, open_trace};
 use super::{Outcome, Reached, Status, check};
 use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Connection, Finished, SessionFiles, Terminals};
+use crate::mcp::Servers;
 use crate::model::script::Script;
 use crate::model::{ModelProxy, ModelServer, Reach};
 use crate::rules::{Finding, Judgement};
@@ -95,6 +96,8 @@ async fn play(
             .write(Place::Workspace, path, text.as_bytes())
             .map_err(|error| broken("the session's folder", &error))?;
     }
+    let servers = Servers::start(&scenario.servers, &folder.root().join("mcp"))
+        .map_err(|error| broken("no MCP server for the scenario", &error))?;
     let proxy = match setup.upstreams.clone() {
         Some(upstreams) => Some(
             ModelProxy::start(upstreams, None, inbox.clone())
@@ -135,7 +138,7 @@ async fn play(
     let mut drive = Drive::new(
         scenario,
         connection,
-        model.as_ref(),
+        (model.as_ref(), &servers),
         (folder.workspace(), folder.home()),
         &again,
         setup,
@@ -150,6 +153,7 @@ async fn play(
     if let Some(proxy) = proxy {
         outcome.upstream = proxy.reach();
     }
+    keep_logs(&servers, &trace_path).map_err(|error| broken("the log of an MCP server", &error))?;
     let missing = Missing { unmet, unasked };
     conclude(
         scenario, outcome, stopped, missing, judged, finished, first_own,
@@ -299,6 +303,14 @@ fn conclude(
     }
     outcome.ending = finished.ending;
     outcome.status = status(scenario, outcome, open.is_some() || undecided, first_own);
+}
+
+/// Keeps what the MCP servers saw beside the trace: `TRACE.NAME.log` for `TRACE.jsonl`.
+fn keep_logs(servers: &Servers, trace: &Path) -> std::io::Result<()> {
+    for (name, log) in servers.logs() {
+        std::fs::copy(log, trace.with_extension(format!("{name}.log")))?;
+    }
+    Ok(())
 }
 
 fn settle(

@@ -23,6 +23,7 @@ mod coverage;
 mod diff_laws;
 mod golden;
 mod incomplete;
+mod mcp;
 mod model_client;
 mod model_gemini;
 mod model_messages;

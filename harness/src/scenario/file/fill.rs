@@ -145,6 +145,7 @@ fn fill_condition(condition: &Condition, known: Known<'_>) -> Result<Condition, 
         | Condition::Alive(_)
         | Condition::Exit(_)
         | Condition::Left(_)
+        | Condition::Mcp(_)
         | Condition::Within(_) => condition.clone(),
     })
 }
@@ -262,6 +263,7 @@ fn fill_call(call: &Call, known: Known<'_>) -> Result<Call, Placeholder> {
         url: text(&call.url)?,
         question: text(&call.question)?,
         tool: call.tool.clone(),
+        mcp: call.mcp.clone(),
         arguments,
         or,
     })

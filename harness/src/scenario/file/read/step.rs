@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::{condition, inside, model::LONGEST_WAIT, replies};
+use crate::mcp::Wanted;
 use crate::scenario::file::{
     Action, Params, Permission, RawInput, Requests, Split, Step, ToolState, Until,
 };
@@ -88,7 +89,11 @@ const TOOL_STATES: [(&str, ToolState); 5] = [
 ];
 
 /// One step, as it is written.
-pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem> {
+pub(super) fn step(
+    field: &Field<'_>,
+    covers: &[String],
+    servers: &[Wanted],
+) -> Result<Step, Problem> {
     let table = field.free_table()?;
     table.only(&[("an action: ", &ACTIONS), ("an option: ", &OPTIONS)])?;
     let mut actions = table.fields().filter(|field| ACTIONS.contains(&field.name));
@@ -133,6 +138,7 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
         covers,
         action: &action,
         awaited,
+        servers,
     };
     Ok(Step {
         position: table.position(),

@@ -1,0 +1,66 @@
+//! What the handshake says about MCP servers.
+
+use serde_json::Value;
+
+use super::{Moment, Out, Rule};
+
+/// MCP-06 (docs/protocol/v1/session-setup.mdx#mcp-servers): new agents should support MCP over HTTP, which
+/// `mcpCapabilities.http` says.
+pub(super) struct McpServers;
+
+impl Rule for McpServers {
+    fn judges(&self) -> &'static [&'static str] {
+        &["MCP-06"]
+    }
+
+    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        let Some((_, message)) = moment.answer_to("initialize") else {
+            return;
+        };
+        let Some(result) = message.result().filter(|_| message.error().is_none()) else {
+            return;
+        };
+        if !moment.talk.is_version_one() {
+            return;
+        }
+        let http = result.pointer("/agentCapabilities/mcpCapabilities/http");
+        out.check(
+            "MCP-06",
+            http == Some(&Value::Bool(true)),
+            moment.at("/result"),
+            || {
+                "the result of initialize does not advertise `mcpCapabilities.http`, where new agents should support MCP servers over HTTP"
+                    .to_owned()
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::talking::{failures, holds, judged};
+
+    fn handshake(capabilities: &str) -> super::super::Judgement {
+        judged(&format!(
+            r#"> {{"id":0,"method":"initialize","params":{{"protocolVersion":1}}}}
+< {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{capabilities},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}"#
+        ))
+    }
+
+    #[test]
+    fn http_is_advertised_or_not() {
+        assert!(holds(
+            &handshake(r#"{"mcpCapabilities":{"http":true}}"#),
+            "MCP-06"
+        ));
+        for without in [
+            "{}",
+            r#"{"mcpCapabilities":{}}"#,
+            r#"{"mcpCapabilities":{"http":false,"sse":true}}"#,
+            r#"{"mcpCapabilities":{"http":"true"}}"#,
+        ] {
+            let failed = failures(&handshake(without));
+            assert!(failed.contains(&"MCP-06@1/result".to_owned()), "{failed:?}");
+        }
+    }
+}
