@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::part;
 use super::quote::quote;
-use super::{Conversation, Moment, Out, Place, Rule, gap};
+use super::{Conversation, Moment, Out, Place, Rule, Update, gap};
 use crate::hash::HashMap;
 
 /// The codes of ISO 4217: those in use, and those withdrawn in recent years.
@@ -23,8 +23,8 @@ const QUIET: f64 = 0.3;
 /// amount and a currency of ISO 4217. A cost of null is none.
 ///
 /// USAGE-03 (docs/rfds/session-usage.mdx): where a session that was live told its usage, on this connection or in an earlier
-/// process of the recording, a usage_update follows a load or a resume of it, before the client's next request that may
-/// bring content. Where that came too soon after the answer, nothing is said.
+/// process of the recording, a usage_update follows a load or a resume of it, before any content or answer of what the
+/// client asks for next. Where it asked too soon after the answer, nothing is said.
 ///
 /// USAGE-02: figures that make no sense are noted. What falls in another currency is not compared.
 #[derive(Default)]
@@ -42,6 +42,8 @@ struct Due {
     event: u64,
     /// When the answer came.
     answered: Option<f64>,
+    /// When the client went on.
+    went_on: Option<f64>,
 }
 
 impl Rule for Usage {
@@ -118,6 +120,7 @@ impl Rule for Usage {
 
 impl Due {
     fn missed(&self, session: &str, now: f64, out: &mut Out<'_>) {
+        let now = self.went_on.unwrap_or(now);
         match self.answered {
             Some(at) if now - at >= QUIET => out.fail(
                 "USAGE-03",
@@ -145,9 +148,10 @@ impl Usage {
                 return;
             };
             if gap::ends_at(method)
-                && let Some(due) = self.due.remove(session)
+                && let Some(due) = self.due.get_mut(session)
+                && due.answered.is_some()
             {
-                due.missed(session, moment.event.at, out);
+                due.went_on.get_or_insert(moment.event.at);
             }
             let told = moment
                 .talk
@@ -157,6 +161,7 @@ impl Usage {
                 let due = Due {
                     event: moment.index,
                     answered: None,
+                    went_on: None,
                 };
                 self.due.insert(session.to_owned(), due);
             }
@@ -170,6 +175,20 @@ impl Usage {
             } else if let Some(due) = self.due.get_mut(session) {
                 due.event = moment.index;
                 due.answered = Some(moment.event.at);
+            }
+        } else {
+            // What the client asked for last begins to come: what was due before that is missed.
+            let content = moment.update().filter(Update::is_content);
+            let session = match (content, moment.answers) {
+                (Some(update), _) => Some(update.session),
+                (None, Some(open)) if moment.agent_message().is_some() => open.session.as_deref(),
+                (None, _) => None,
+            };
+            if let Some(session) = session
+                && self.due.get(session).is_some_and(|due| due.went_on.is_some())
+                && let Some(due) = self.due.remove(session)
+            {
+                due.missed(session, moment.event.at, out);
             }
         }
     }
@@ -325,7 +344,13 @@ mod tests {
     #[test]
     fn a_client_that_goes_on_at_once_leaves_it_open_whether_usage_would_have_come() {
         let prompt = r#"> {"id":3,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"x"}]}}"#;
-        let it = loaded(&[TOLD, LOAD, prompt]);
+        let end = r#"< {"id":3,"result":{"stopReason":"end_turn"}}"#;
+        // What comes before anything of the turn was only read late.
+        let it = loaded(&[TOLD, LOAD, "wait 1", prompt, TOLD, end]);
+        assert!(holds(&it, "USAGE-03"));
+        let it = loaded(&[TOLD, LOAD, "wait 1", prompt, end, TOLD]);
+        assert_eq!(failures(&it), ["USAGE-03@6"]);
+        let it = loaded(&[TOLD, LOAD, prompt, end]);
         assert_eq!(
             it.get("USAGE-03").map(|tally| tally.inconclusive.len()),
             Some(1)

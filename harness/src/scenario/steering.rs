@@ -28,7 +28,7 @@ impl Drive<'_> {
         params: Option<&Value>,
     ) {
         let began = Instant::now();
-        let limit = within.map(Duration::from_secs_f64);
+        let limit = within.map(|seconds| Duration::from_secs_f64(seconds * self.times.slow));
         for _ in 0..times {
             if limit.is_some_and(|limit| began.elapsed() >= limit) || !self.connection.is_alive() {
                 return;
