@@ -7,6 +7,7 @@ use super::address::{address, user};
 use super::find::{Mode, Outcome};
 use super::form::{Body, Runs, is_random};
 use super::key_block::{key_block, key_lines};
+use super::login;
 use super::name::{Says, is_no_secret, looks_secret, says};
 
 /// Words that a name of a secret holds, and other signs that a secret may follow.
@@ -49,6 +50,13 @@ pub(super) const SIGNS: &[(&str, Sign)] = &[
     ("-u ", Sign::User),
     ("--user ", Sign::User),
     ("sshpass -p ", Sign::Word),
+    (":aa", Sign::Telegram),
+    ("bot ", Sign::Discord),
+    (".login(", Sign::Discord),
+    (":5432:", Sign::Pgpass),
+    ("*:*:*:", Sign::Pgpass),
+    ("mysql", Sign::Mysql),
+    ("mariadb", Sign::Mysql),
     ("private-lines:", Sign::KeyLines),
     ("-----begin ", Sign::KeyBlock),
 ];
@@ -70,11 +78,22 @@ pub(super) enum Sign {
     User,
     /// A password of a command.
     Word,
+    /// The token of a Telegram bot.
+    Telegram,
+    /// The token of a Discord bot.
+    Discord,
+    /// A line with a password for PostgreSQL.
+    Pgpass,
+    /// A command with a password for MySQL.
+    Mysql,
     /// A private key.
     KeyBlock,
     /// Lines of a private key.
     KeyLines,
 }
+
+/// How long `%22%3A%20%22` is.
+const PERCENT: usize = 12;
 
 /// The longest name, or space around a separator, that is looked through.
 pub(super) const REACH: usize = 64;
@@ -113,6 +132,10 @@ impl Sign {
             Self::Word => {
                 of(Body::Credential, quote(text, end).0).find(runs, |value| value.len() >= 4)
             }
+            Self::Telegram => login::telegram(runs, start, end, mode),
+            Self::Discord => login::discord(runs, start, end, mode),
+            Self::Pgpass => login::pgpass(runs, start, end, mode),
+            Self::Mysql => login::mysql(runs, start, end, mode),
             Self::KeyBlock => key_block(runs, start, end, mode),
             Self::KeyLines => key_lines(runs, start, end, mode),
         }
@@ -250,6 +273,9 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
     let left = left + end_of_colour(text, left);
     // The sign may begin with the quote before the name.
     let left = left + usize::from(text.get(left) == Some(&b'"'));
+    // In an address it is written as two digits behind a sign.
+    let is_escaped = left > 0 && text.get(left - 1..left + 2) == Some(b"%22") && left + 2 <= start;
+    let left = left + 2 * usize::from(is_escaped);
     let after = text
         .get(end..text.len().min(end + REACH))
         .unwrap_or_default();
@@ -268,6 +294,13 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
         _ => 8,
     };
     let looks = |value: &[u8]| says == Says::Secret || looks_secret(value, 8);
+    if let Some(from) = login::member_in_address(text, right) {
+        let accept = |value: &[u8]| value.len() >= least && looks(value);
+        return login::value_in_address(runs, (left, from), mode, accept);
+    }
+    if text.get(right) == Some(&b'%') && text.len() < right + PERCENT {
+        return open;
+    }
     let (at, name_quote) = quote(text, right);
     // `environ['NAME'] = `
     let at = at + usize::from(name_quote.is_some() && text.get(at) == Some(&b']'));
@@ -556,7 +589,7 @@ fn colour(text: &[u8], at: usize) -> usize {
 /// Past the word that says how the credentials are written.
 fn scheme(text: &[u8], from: usize) -> (usize, bool) {
     let rest = text.get(from..).unwrap_or_default();
-    for word in ["bearer ", "basic ", "token ", "digest ", "apikey "] {
+    for word in ["bearer ", "basic ", "token ", "digest ", "apikey ", "bot "] {
         if rest
             .get(..word.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))

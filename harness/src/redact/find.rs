@@ -12,6 +12,9 @@ use super::known::{Known, StandsFor};
 /// How much of a known value is looked for at once; the rest is compared.
 const ANCHOR: usize = 256;
 
+/// A known value that is shorter counts only where it stands alone.
+const ALONE: usize = 8;
+
 /// The least part of a secret, at the end of a text that was cut there, that is worth hiding.
 const PART: usize = 6;
 
@@ -536,6 +539,21 @@ impl Found {
                 Some(_) => false,
                 None => is_open,
             },
+            // A short one is meant as a word of its own alone.
+            _ if is_there && value.len() < ALONE => {
+                if start
+                    .checked_sub(1)
+                    .and_then(|at| text.get(at))
+                    .is_some_and(u8::is_ascii_alphanumeric)
+                {
+                    return;
+                }
+                match rest.get(value.len()) {
+                    Some(next) if next.is_ascii_alphanumeric() => return,
+                    Some(_) => false,
+                    None => is_open,
+                }
+            }
             _ => !is_there && is_open && value.starts_with(rest),
         };
         if undecided {

@@ -20,6 +20,7 @@ mod joined;
 mod key;
 mod key_block;
 mod known;
+mod login;
 mod name;
 mod redactor;
 mod slots;

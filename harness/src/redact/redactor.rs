@@ -37,6 +37,8 @@ const MOST_TURNS: usize = 64;
 
 /// The least length of a value that is replaced elsewhere too.
 const LEAST: usize = 8;
+/// The same for one whose name says that it is a secret, and which is found as a word of its own alone.
+const SHORT: usize = 5;
 
 /// How many JSON texts within JSON texts are looked into.
 const DEPTH: usize = 3;
