@@ -1,10 +1,11 @@
 //! Passwords and tokens that are written in ways of their own: tokens of bots, lines of `.pgpass`, the flag of `mysql`, and
 //! members of a JSON text inside an address.
 
-use super::context::{REACH, Value, quote};
-use super::find::{Mode, Outcome};
+use super::around::{REACH, quote};
 use super::form::{Body, Runs};
+use super::found::{Mode, Outcome};
 use super::name::is_no_secret;
+use super::value::Value;
 
 /// How long the second half of a Telegram bot's token is.
 const TELEGRAM: std::ops::RangeInclusive<usize> = 34..=36;

@@ -1,10 +1,11 @@
 //! Finds what is secret in a text, or at a place of a JSON text, and says what stands there instead.
 
+use super::bare::json_within;
 use super::stream::Stream;
-use super::{DEPTH, LEAST, Redactor, SHORT, json_within};
+use super::{DEPTH, LEAST, Redactor, SHORT};
 use crate::redact::escape::{Places, decoded};
-use crate::redact::find::Mode;
 use crate::redact::form::is_random;
+use crate::redact::found::Mode;
 use crate::redact::joined::replacement;
 use crate::redact::key::Key;
 use crate::redact::known::StandsFor;
