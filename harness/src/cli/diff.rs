@@ -220,9 +220,7 @@ fn show(arguments: &DiffArguments, comparison: &Comparison) -> Result<(), String
     for target in &arguments.report {
         let json = report::to_json_with(&run, comparison)
             .map_err(|error| format!("no report could be made: {error}"))?;
-        target
-            .write(&json)
-            .map_err(|error| format!("the report could not be written: {error}"))?;
+        target.write(&json)?;
     }
     Ok(())
 }
