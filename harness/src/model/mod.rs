@@ -9,6 +9,7 @@ mod asked;
 mod cassette;
 mod door;
 mod exchange;
+mod family;
 mod interface;
 mod job;
 mod parts;

@@ -409,7 +409,19 @@ fn verdict(run: &Run, paint: Paint) -> String {
         .into_iter()
         .filter_map(|level| match assessment.count(level, State::Fail) {
             0 => None,
-            count => Some(format!("{count} {} failed", level.as_str())),
+            count => {
+                let known = assessment.standings.iter().filter(|standing| {
+                    standing.requirement.level == level
+                        && standing.state == State::Fail
+                        && standing.known.is_some()
+                });
+                let known = match known.count() {
+                    0 => String::new(),
+                    all if all == count => " (known)".to_owned(),
+                    some => format!(" ({some} known)"),
+                };
+                Some(format!("{count} {} failed{known}", level.as_str()))
+            }
         })
         .collect();
     let others = if others.is_empty() {
