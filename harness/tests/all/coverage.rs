@@ -9,7 +9,7 @@ use acp_harness::scenario::file::Set;
 use acp_harness::spec::{Catalogue, Level};
 
 /// The areas in which every requirement is judged.
-const AREAS: [&str; 15] = [
+const AREAS: [&str; 16] = [
     "TRANSPORT",
     "JSONRPC",
     "INIT",
@@ -25,6 +25,7 @@ const AREAS: [&str; 15] = [
     "COMMANDS",
     "PLAN",
     "USAGE",
+    "MCP",
 ];
 
 /// Single requirements of other areas that are judged too.
