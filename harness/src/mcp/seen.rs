@@ -162,8 +162,11 @@ impl Seen {
         !self.requests.is_empty()
     }
 
-    /// All of it in one sentence.
+    /// All of it, behind the server's name or "it".
     pub(crate) fn in_words(&self, server: &Wanted) -> String {
+        if self.starts.is_empty() {
+            return "was not started".to_owned();
+        }
         let times = |what: &str, number: u64| format!("{what} {number}×");
         let words = [
             times("started", self.started()),
@@ -171,16 +174,11 @@ impl Seen {
             times("asked for its tools", self.calls("tools/list")),
             times("called", self.calls("tools/call")),
         ];
-        let end = match (self.started(), self.ended(server)) {
-            (0, _) => "",
-            (_, true) => ", and has ended",
-            (_, false) => ", and goes on",
+        let end = match self.ended(server) {
+            true => "has ended",
+            false => "goes on",
         };
-        format!(
-            "the MCP server `{}` was {}{end}",
-            server.name,
-            words.join(", ")
-        )
+        format!("was {}, and {end}", words.join(", "))
     }
 }
 

@@ -56,7 +56,7 @@ impl Drive<'_> {
                 Condition::Mcp(wanted) => self.servers.seen(&wanted.server),
                 _ => None,
             })
-            .map(|(server, seen)| seen.in_words(server))
+            .map(|(server, seen)| in_words(server, &seen))
             .collect();
         if words.is_empty() {
             done.in_words()
@@ -106,11 +106,15 @@ fn counts(wanted: &McpCondition, server: &Wanted, seen: &Seen) -> Option<String>
         .into_iter()
         .find(|(_, count, number)| !count.holds(*number))?;
     Some(format!(
-        "expected the MCP server `{}` to {what}{}; {}",
+        "expected the MCP server `{}` to {what}{}; it {}",
         server.name,
         times(count),
         seen.in_words(server)
     ))
+}
+
+fn in_words(server: &Wanted, seen: &Seen) -> String {
+    format!("the MCP server `{}` {}", server.name, seen.in_words(server))
 }
 
 fn times(count: Count) -> String {
@@ -121,6 +125,9 @@ fn times(count: Count) -> String {
     }
 }
 
+/// What a server was given otherwise than it was to be, in a sentence.
+type Check = fn(&Seen, &Wanted) -> Option<String>;
+
 fn as_given(wanted: &McpCondition, server: &Wanted, seen: &Seen) -> Option<String> {
     let nothing = match (wanted.args || wanted.env, wanted.headers) {
         (true, _) => seen.started() == 0,
@@ -129,15 +136,15 @@ fn as_given(wanted: &McpCondition, server: &Wanted, seen: &Seen) -> Option<Strin
     };
     if nothing {
         // What was not there was not right either.
-        return Some(seen.in_words(server));
+        return Some(in_words(server, seen));
     }
-    let checks: [(bool, fn(&Seen, &Wanted) -> Option<String>); 3] = [
+    let checks: [(bool, Check); 3] = [
         (wanted.args, Seen::other_args),
         (wanted.env, Seen::other_env),
         (wanted.headers, Seen::other_headers),
     ];
-    let other = |(_, check): &(bool, fn(&Seen, &Wanted) -> Option<String>)| check(seen, server);
-    checks.iter().filter(|(asked, _)| *asked).find_map(other)
+    let mut asked = checks.iter().filter(|(asked, _)| *asked);
+    asked.find_map(|(_, check)| check(seen, server))
 }
 
 fn not_called(wanted: &McpCondition, server: &Wanted, seen: &Seen) -> Option<String> {
@@ -147,7 +154,7 @@ fn not_called(wanted: &McpCondition, server: &Wanted, seen: &Seen) -> Option<Str
         .find(|tool| seen.tool_calls(tool) == 0)?;
     Some(format!(
         "expected the tool `{tool}` to be called; {}",
-        seen.in_words(server)
+        in_words(server, seen)
     ))
 }
 

@@ -40,7 +40,7 @@ fn run(agent: &str, only: &str) -> (Harness, Ran) {
 fn an_agent_that_uses_servers_is_conformant_in_all_that_it_advertises() {
     let (_harness, run) = run(EVERYTHING, "mcp");
     assert_eq!(run.json()["verdict"], "conformant", "{}", run.stderr);
-    let judged = ["MCP-01", "MCP-02", "MCP-03", "MCP-04", "MCP-06", "MCP-09"];
+    let judged = [1, 2, 3, 4, 6, 7, 8, 9].map(|number| format!("MCP-{number:02}"));
     assert_eq!(with_status(&run, "pass"), judged);
     assert_eq!(with_status(&run, "not-applicable"), ["MCP-05"]);
 }
