@@ -366,6 +366,11 @@ impl Connection {
         }
     }
 
+    /// How many events the trace has so far.
+    pub fn recorded(&self) -> u64 {
+        self.log.len()
+    }
+
     /// Ends the agent in steps and gives what was judged.
     pub async fn finish(mut self, patience: Patience) -> Finished {
         if self.talk().end.stdin_closed.is_none() && !self.exited {

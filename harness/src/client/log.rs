@@ -74,6 +74,11 @@ impl Log {
         index
     }
 
+    /// How many events there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.judge.seen()
+    }
+
     pub(crate) fn talk(&self) -> &Conversation {
         self.judge.talk()
     }

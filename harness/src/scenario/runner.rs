@@ -17,8 +17,8 @@ use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Connection, Finished, SessionFiles};
 use crate::mcp::Servers;
 use crate::model::script::Script;
-use crate::model::{ModelProxy, ModelServer};
-use crate::rules::Judgement;
+use crate::model::{ModelProxy, ModelServer, Reach};
+use crate::rules::{Finding, Judgement};
 use crate::spec::{Catalogue, Level};
 use crate::trace::{Body, Event, Header, TraceReader};
 
@@ -40,6 +40,7 @@ pub async fn run(scenario: &Scenario, setup: &Setup) -> Outcome {
         handshake: None,
         reached: Reached::Conversation,
         stderr: Vec::new(),
+        upstream: Reach::default(),
         ending: None,
         fault: None,
     };
@@ -132,6 +133,7 @@ async fn play(
     let stopped = drive.run().await.err();
     let unmet = drive.unmet();
     let judged = std::mem::take(&mut drive.judged);
+    let first_own = drive.first_own.unwrap_or(0);
     // INTEROP-05: what is left after five seconds. Where nothing is left, this ends at once.
     let patience = Patience {
         left: Duration::from_secs(5).mul_f64(setup.slow.max(1.0)),
@@ -139,9 +141,13 @@ async fn play(
     };
     let finished = drive.connection.finish(patience).await;
     drop(model);
-    drop(proxy);
+    if let Some(proxy) = proxy {
+        outcome.upstream = proxy.reach();
+    }
     keep_logs(&servers, &trace_path).map_err(|error| broken("the log of an MCP server", &error))?;
-    conclude(scenario, outcome, stopped, &unmet, judged, finished);
+    conclude(
+        scenario, outcome, stopped, &unmet, judged, finished, first_own,
+    );
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
         outcome.stderr = last_stderr(&trace_path);
     }
@@ -161,6 +167,7 @@ fn conclude(
     unmet: &[String],
     judged: Vec<Judged>,
     finished: Finished,
+    first_own: u64,
 ) {
     outcome.judgement = finished.judgement;
     outcome.handshake = finished
@@ -258,7 +265,7 @@ fn conclude(
         outcome.why.push(why.clone());
     }
     outcome.ending = Some(finished.ending);
-    outcome.status = status(scenario, outcome, open.is_some() || undecided);
+    outcome.status = status(scenario, outcome, open.is_some() || undecided, first_own);
 }
 
 /// Keeps what the MCP servers saw beside the trace: `TRACE.NAME.log` for `TRACE.jsonl`.
@@ -301,8 +308,9 @@ fn settle(
     }
 }
 
-/// A scenario fails by what it covers, and by any `must` that its traffic breaks.
-fn status(scenario: &Scenario, outcome: &Outcome, open: bool) -> Status {
+/// A scenario fails by what it covers, and by any `must` that its traffic breaks from its own first step on. What is wrong
+/// with the handshake or the opening of a session fails the scenarios that are about these, not every one.
+fn status(scenario: &Scenario, outcome: &Outcome, open: bool, first_own: u64) -> Status {
     let fails = |id: &str| {
         outcome
             .judgement
@@ -312,10 +320,16 @@ fn status(scenario: &Scenario, outcome: &Outcome, open: bool) -> Status {
     let level = |id: &str| Catalogue::v1().get(id).map(|requirement| requirement.level);
     let judged = |id: &str| !matches!(level(id), Some(Level::May | Level::Observe) | None);
     let covered = scenario.covers.iter().any(|id| judged(id) && fails(id));
+    let own = |finding: &Finding| {
+        finding
+            .place
+            .as_ref()
+            .is_none_or(|place| place.event >= first_own)
+    };
     let broken = outcome
         .judgement
         .iter()
-        .any(|(id, tally)| tally.fails > 0 && level(id) == Some(Level::Must));
+        .any(|(id, tally)| tally.findings.iter().any(own) && level(id) == Some(Level::Must));
     let told = |id: &str| {
         outcome
             .judgement
