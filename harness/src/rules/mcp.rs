@@ -23,22 +23,25 @@ impl Rule for McpServers {
         if !moment.talk.is_version_one() {
             return;
         }
-        let http = result.pointer("/agentCapabilities/mcpCapabilities/http");
-        out.check(
-            "MCP-06",
-            http == Some(&Value::Bool(true)),
-            moment.at("/result"),
-            || {
-                "the result of initialize does not advertise `mcpCapabilities.http`, where new agents should support MCP servers over HTTP"
-                    .to_owned()
-            },
-        );
+        if result.get("agentCapabilities").is_none_or(Value::is_null) {
+            out.inconclusive("MCP-06", "the agent spells no capabilities out (INIT-07)");
+            return;
+        }
+        match result.pointer("/agentCapabilities/mcpCapabilities/http") {
+            Some(Value::Bool(true)) => out.pass("MCP-06"),
+            None | Some(Value::Bool(false) | Value::Null) => out.fail(
+                "MCP-06",
+                moment.at("/result/agentCapabilities"),
+                "`mcpCapabilities.http` is not advertised, where new agents should support MCP servers over HTTP",
+            ),
+            Some(_) => out.inconclusive("MCP-06", "`mcpCapabilities.http` is no boolean (INIT-08)"),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::talking::{failures, holds, judged};
+    use super::super::talking::{failures, holds, is_inconclusive, judged};
 
     fn handshake(capabilities: &str) -> super::super::Judgement {
         judged(&format!(
@@ -57,10 +60,19 @@ mod tests {
             "{}",
             r#"{"mcpCapabilities":{}}"#,
             r#"{"mcpCapabilities":{"http":false,"sse":true}}"#,
-            r#"{"mcpCapabilities":{"http":"true"}}"#,
         ] {
             let failed = failures(&handshake(without));
-            assert!(failed.contains(&"MCP-06@1/result".to_owned()), "{failed:?}");
+            assert!(
+                failed.contains(&"MCP-06@1/result/agentCapabilities".to_owned()),
+                "{failed:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_fails_another_requirement_leaves_it_open() {
+        for capabilities in ["null", r#"{"mcpCapabilities":{"http":"true"}}"#] {
+            assert!(is_inconclusive(&handshake(capabilities), "MCP-06"));
         }
     }
 }
