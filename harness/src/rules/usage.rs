@@ -185,7 +185,10 @@ impl Usage {
                 (None, _) => None,
             };
             if let Some(session) = session
-                && self.due.get(session).is_some_and(|due| due.went_on.is_some())
+                && self
+                    .due
+                    .get(session)
+                    .is_some_and(|due| due.went_on.is_some())
                 && let Some(due) = self.due.remove(session)
             {
                 due.missed(session, moment.event.at, out);

@@ -103,7 +103,10 @@ fn the_reference_agent_turns_pages() {
 
 #[test]
 fn what_the_plain_reference_agent_does_not_advertise_is_not_applicable() {
-    let report = report("bob", &["load/*", "resume/*", "list/*", "delete/*", "close/*"]);
+    let report = report(
+        "bob",
+        &["load/*", "resume/*", "list/*", "delete/*", "close/*"],
+    );
     assert_eq!(with_status(&report, "fail"), []);
     for scenario in report["scenarios"].as_array().unwrap() {
         assert_eq!(scenario["status"], "not-applicable", "{scenario}");
@@ -112,7 +115,14 @@ fn what_the_plain_reference_agent_does_not_advertise_is_not_applicable() {
         .iter()
         .map(|it| it.0)
         .collect();
-    for id in ["LOAD-01", "RESUME-01", "LIST-01", "DELETE-01", "CLOSE-01", "USAGE-03"] {
+    for id in [
+        "LOAD-01",
+        "RESUME-01",
+        "LIST-01",
+        "DELETE-01",
+        "CLOSE-01",
+        "USAGE-03",
+    ] {
         assert!(idle.contains(id), "{id} is applicable");
     }
 }
@@ -123,7 +133,15 @@ fn another_agent_that_keeps_sessions_fails_nothing() {
     let report = report(&command, &[&AREAS[..], &["auth/*"]].concat());
     assert_eq!(with_status(&report, "fail"), []);
     let passed: BTreeSet<&str> = with_status(&report, "pass").iter().map(|it| it.0).collect();
-    for id in ["LOAD-02", "LOAD-05", "LOAD-07", "CLOSE-02", "REQCANCEL-01", "AUTH-11", "AUTH-12"] {
+    for id in [
+        "LOAD-02",
+        "LOAD-05",
+        "LOAD-07",
+        "CLOSE-02",
+        "REQCANCEL-01",
+        "AUTH-11",
+        "AUTH-12",
+    ] {
         assert!(passed.contains(id), "{id} did not pass");
     }
 }
@@ -141,10 +159,18 @@ const FAULTS: [(&str, &str, &[&str]); 33] = [
     ("no-usage", "load/new-process", &["USAGE-03"]),
     ("resume-refuses", "resume/listed", &["RESUME-01"]),
     ("resume-replays", "resume/new-process", &["RESUME-02"]),
-    ("resume-deaf", "resume/right-away", &["PROMPT-01", "RESUME-03"]),
+    (
+        "resume-deaf",
+        "resume/right-away",
+        &["PROMPT-01", "RESUME-03"],
+    ),
     ("resume-servers", "resume/without-servers", &["RESUME-04"]),
     ("list-refuses", "list/all", &["LIST-01"]),
-    ("list-null", "list/unused-folder", &["JSONRPC-12", "LIST-02"]),
+    (
+        "list-null",
+        "list/unused-folder",
+        &["JSONRPC-12", "LIST-02"],
+    ),
     ("list-others", "list/by-folder", &["LIST-03"]),
     ("list-folders", "list/all", &["LIST-04"]),
     ("list-twice", "list/all", &["LIST-05"]),
@@ -161,8 +187,16 @@ const FAULTS: [(&str, &str, &[&str]); 33] = [
     ("close-refuses", "close/after-a-turn", &["CLOSE-01"]),
     ("close-fails", "close/after-the-first-update", &["CLOSE-02"]),
     ("closed-goes-on", "close/then-prompt", &["INTEROP-22"]),
-    ("request-aborts", "reqcancel/after-the-first-update", &["REQCANCEL-01"]),
-    ("request-answers", "reqcancel/nothing-to-cancel", &["REQCANCEL-03"]),
+    (
+        "request-aborts",
+        "reqcancel/after-the-first-update",
+        &["REQCANCEL-01"],
+    ),
+    (
+        "request-answers",
+        "reqcancel/nothing-to-cancel",
+        &["REQCANCEL-03"],
+    ),
 ];
 
 #[test]
@@ -186,6 +220,9 @@ fn a_logout_that_answers_with_text_or_changes_nothing_is_found() {
     ] {
         let report = report(&format!("{} {fault}", agent("stored")), &[scenario]);
         let found = with_status(&report, "fail");
-        assert!(found.iter().any(|(own, _)| *own == id), "{fault}: {found:?}");
+        assert!(
+            found.iter().any(|(own, _)| *own == id),
+            "{fault}: {found:?}"
+        );
     }
 }
