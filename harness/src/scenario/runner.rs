@@ -16,7 +16,7 @@ use super::{Outcome, Reached, Status, check};
 use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Connection, Finished, SessionFiles};
 use crate::model::script::Script;
-use crate::model::{ModelProxy, ModelServer};
+use crate::model::{ModelProxy, ModelServer, Reach};
 use crate::rules::{Finding, Judgement};
 use crate::spec::{Catalogue, Level};
 use crate::trace::{Body, Event, Header, TraceReader};
@@ -39,6 +39,7 @@ pub async fn run(scenario: &Scenario, setup: &Setup) -> Outcome {
         handshake: None,
         reached: Reached::Conversation,
         stderr: Vec::new(),
+        upstream: Reach::default(),
         ending: None,
         fault: None,
     };
@@ -144,7 +145,9 @@ async fn play(
     let first_own = drive.first_own.unwrap_or(0);
     let finished = drive.connection.finish(patience).await;
     drop(model);
-    drop(proxy);
+    if let Some(proxy) = proxy {
+        outcome.upstream = proxy.reach();
+    }
     conclude(
         scenario, outcome, stopped, &unmet, judged, finished, first_own,
     );
