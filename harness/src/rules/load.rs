@@ -1,7 +1,10 @@
 //! LOAD-01 to -06, -08, -11, RESUME-01 and -02: sessions that come back, and what is sent while they do.
 
+use std::collections::hash_map::Entry;
+
 use serde_json::Value;
 
+use super::conversation::squeezed;
 use super::path::is_absolute;
 use super::prompt::said;
 use super::quote::quote;
@@ -39,7 +42,8 @@ const ASKING: [&str; 5] = [
 /// connection or in an earlier process of the same recording, without white space. Text that an agent did not keep word
 /// for word (a note of its own, such as that it tries again) only has to have something in its place.
 ///
-/// LOAD-03: no content comes between the answer to a load and the next request of the client that may bring some.
+/// LOAD-03: no content comes between the answer to a load and the next request of the client that may bring some. New words
+/// of the agent, where all that was said before had come back, are no part of the replay and only noted.
 ///
 /// RESUME-02: no content comes between a resume and its answer, where no turn is open. Content after it is noted.
 #[derive(Default)]
@@ -56,6 +60,8 @@ pub(super) struct Loads {
 /// A session that has come back.
 struct Back {
     resumed: bool,
+    /// Whether all that was said before is known to have come back.
+    whole: bool,
     answer: u64,
     at: f64,
     late: u64,
@@ -173,7 +179,8 @@ impl Loads {
         let Some(back) = self.back.get_mut(update.session) else {
             return;
         };
-        back.late += 1;
+        let new = back.whole && is_new(moment, update);
+        back.late += u64::from(!new);
         if back.late > 1 {
             return;
         }
@@ -190,6 +197,12 @@ impl Loads {
                 "RESUME-02",
                 moment.at("/params/update"),
                 message("session/resume"),
+            );
+        } else if new {
+            out.note(
+                "LOAD-03",
+                moment.at("/params/update"),
+                message("session/load"),
             );
         } else {
             out.fail(
@@ -230,7 +243,7 @@ impl Loads {
             return;
         }
         out.pass("LOAD-01");
-        self.came_back(moment, session, false);
+        let back = self.came_back(moment, session, false);
         let Some(past) = past.filter(|past| past.complete().next().is_some()) else {
             return;
         };
@@ -248,7 +261,7 @@ impl Loads {
                     out.inconclusive(id, why);
                 }
             }
-            None => replay.compare(past, moment.place(), out),
+            None => back.whole = replay.compare(past, moment.place(), out),
         }
     }
 
@@ -277,14 +290,21 @@ impl Loads {
         self.came_back(moment, session, true);
     }
 
-    fn came_back(&mut self, moment: &Moment<'_>, session: &str, resumed: bool) {
+    fn came_back(&mut self, moment: &Moment<'_>, session: &str, resumed: bool) -> &mut Back {
         let back = Back {
             resumed,
+            whole: false,
             answer: moment.index,
             at: moment.event.at,
             late: 0,
         };
-        self.back.insert(session.to_owned(), back);
+        match self.back.entry(session.to_owned()) {
+            Entry::Occupied(mut known) => {
+                known.insert(back);
+                known.into_mut()
+            }
+            Entry::Vacant(free) => free.insert(back),
+        }
     }
 
     fn refused(
@@ -382,6 +402,18 @@ impl Loads {
             }
         }
     }
+}
+
+/// Whether an update holds words of the agent that it never said before in the session.
+fn is_new(moment: &Moment<'_>, update: &Update<'_>) -> bool {
+    if update.kind != "agent_message_chunk" {
+        return false;
+    }
+    let text = update.body.pointer("/content/text").and_then(Value::as_str);
+    let text = squeezed(text.unwrap_or_default());
+    let past = moment.talk.transcript(update.session);
+    !text.is_empty()
+        && past.is_some_and(|past| past.turns.iter().all(|turn| !turn.said.contains(&text)))
 }
 
 /// LOAD-11.

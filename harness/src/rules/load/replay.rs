@@ -113,9 +113,12 @@ impl Replay {
         }
     }
 
-    /// Judges LOAD-02, LOAD-04 and LOAD-05. The first fault of a conversation is told: what follows it may follow from it.
-    pub(super) fn compare(&self, past: &Transcript, place: Place, out: &mut Out<'_>) {
-        match self.conversation(past) {
+    /// Judges LOAD-02, LOAD-04 and LOAD-05, and says whether the conversation is whole. The first fault of a conversation
+    /// is told: what follows it may follow from it.
+    pub(super) fn compare(&self, past: &Transcript, place: Place, out: &mut Out<'_>) -> bool {
+        let found = self.conversation(past);
+        let whole = found.is_ok();
+        match found {
             Ok(()) => {
                 out.pass("LOAD-02");
                 out.pass("LOAD-04");
@@ -123,6 +126,7 @@ impl Replay {
             Err(Fault { id, message }) => out.fail(id, place.clone(), message),
         }
         self.compare_calls(past, place, out);
+        whole
     }
 
     /// Whether the turns come one after the other, each with what the user and then what the agent said.

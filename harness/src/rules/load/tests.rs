@@ -306,6 +306,10 @@ fn content_after_the_answer_fails_and_a_state_never() {
     assert_eq!(failures(&it), [""; 0]);
     assert!(holds(&it, "LOAD-03"));
     assert_eq!(faults(&after(&agent("hi"))), ["LOAD-03"]);
+    // New words are no replay.
+    let it = after(&agent("Welcome back!"));
+    assert_eq!(faults(&it), [""; 0]);
+    assert_eq!(notes(&it, "LOAD-03"), 1);
     assert_eq!(faults(&after(&call("t1", "x"))), ["LOAD-03"]);
     // What the next turn brings is no replay.
     let next = turn(9, "more", &[agent("yes")]);
