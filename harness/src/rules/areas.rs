@@ -1,8 +1,8 @@
 //! The list of all rules, one per area. A new area is one line here.
 
 use super::{
-    Rule, auth, cancel, commands, config, config_set, content, elicit, error, ext, fs, in_step,
-    init, jsonrpc, mode, mode_set, perm, plan, prompt, schema, session, terminal, terminal_cancel,
+    Rule, auth, cancel, changes, commands, config, content, elicit, error, ext, fs, in_step,
+    init, jsonrpc, mode,  perm, plan, prompt, schema, session, terminal, terminal_cancel,
     toolcall, transport, update, usage,
 };
 
@@ -17,9 +17,8 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(session::Sessions::default()),
         Box::new(commands::Commands::default()),
         Box::new(config::Config::default()),
-        Box::new(config_set::ConfigChanges::default()),
+        Box::new(changes::Changes::default()),
         Box::new(mode::Modes::default()),
-        Box::new(mode_set::ModeChanges::default()),
         Box::new(in_step::InStep::default()),
         Box::new(fs::Files::default()),
         Box::new(terminal::Terminals::default()),

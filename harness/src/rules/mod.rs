@@ -6,6 +6,7 @@ mod areas;
 mod auth;
 mod calls;
 mod cancel;
+mod changes;
 mod commands;
 mod config;
 mod config_set;
