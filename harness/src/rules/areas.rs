@@ -1,9 +1,9 @@
 //! The list of all rules, one per area. A new area is one line here.
 
 use super::{
-    Rule, auth, cancel, changes, commands, config, content, elicit, error, ext, fs, in_step,
-    init, jsonrpc, mode,  perm, plan, prompt, schema, session, terminal, terminal_cancel,
-    toolcall, transport, update, usage,
+    Rule, auth, cancel, changes, commands, config, content, elicit, error, ext, fs, in_step, init,
+    jsonrpc, mode, perm, plan, prompt, schema, session, terminal, terminal_cancel, toolcall,
+    transport, update, usage,
 };
 
 /// A fresh instance of every rule.

@@ -16,7 +16,7 @@ use super::{Outcome, Reached, Status, check};
 use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Connection, Finished, SessionFiles, Terminals};
 use crate::model::script::Script;
-use crate::model::{ModelProxy, ModelServer};
+use crate::model::{ModelProxy, ModelServer, Reach};
 use crate::rules::{Finding, Judgement};
 use crate::spec::{Catalogue, Level};
 use crate::trace::{Body, Event, Header, TraceReader};
@@ -39,6 +39,7 @@ pub async fn run(scenario: &Scenario, setup: &Setup) -> Outcome {
         handshake: None,
         reached: Reached::Conversation,
         stderr: Vec::new(),
+        upstream: Reach::default(),
         ending: None,
         fault: None,
     };
@@ -139,7 +140,9 @@ async fn play(
     };
     let finished = drive.connection.finish(patience).await;
     drop(model);
-    drop(proxy);
+    if let Some(proxy) = proxy {
+        outcome.upstream = proxy.reach();
+    }
     let missing = Missing { unmet, unasked };
     conclude(
         scenario, outcome, stopped, missing, judged, finished, first_own,
@@ -225,7 +228,10 @@ fn conclude(
         for id in ids(scenario) {
             outcome.judgement.not_applicable(id, why.clone());
         }
-        outcome.status = Status::NotApplicable;
+        outcome.status = match status(scenario, outcome, false) {
+            Status::Fail => Status::Fail,
+            _ => Status::NotApplicable,
+        };
         outcome.why.push(why);
         outcome.ending = Some(finished.ending);
         return;

@@ -30,7 +30,11 @@ const ONLY: &str = "fs/*,terminal/refused[create],cancel/while-a-terminal-runs,e
 
 /// Fault, scenarios, and what fails: exactly these, of any level.
 const FAULTS: [(&str, &str, &[&str]); 11] = [
-    ("dies-on-error", "fs/refused[write-failing]", &["FS-06", "INTEROP-18"]),
+    (
+        "dies-on-error",
+        "fs/refused[write-failing]",
+        &["FS-06", "INTEROP-18"],
+    ),
     ("write-failed", "fs/write-answered[an-object]", &["FS-07"]),
     (
         "dies-on-error",
@@ -61,7 +65,14 @@ fn ids(report: &serde_json::Value, status: &str) -> Vec<String> {
 
 fn run(agent: &str, only: &str) -> serde_json::Value {
     let words = [
-        "--agent", agent, "--only", only, "--timeout", "3", "--report", "json=-",
+        "--agent",
+        agent,
+        "--only",
+        only,
+        "--timeout",
+        "3",
+        "--report",
+        "json=-",
     ];
     Harness::new().run(&words).json()
 }
@@ -82,12 +93,17 @@ fn what_an_agent_asks_of_the_client_is_shown_and_nothing_is_held_against_it() {
 fn each_fault_fails_what_it_breaks_and_nothing_else() {
     let mut wrong = Vec::new();
     for (fault, only, expected) in FAULTS {
-        let mut failed = ids(&run(&format!("{} {fault}", agent("asks-client")), only), "fail");
+        let mut failed = ids(
+            &run(&format!("{} {fault}", agent("asks-client")), only),
+            "fail",
+        );
         let mut expected: Vec<String> = expected.iter().map(|id| (*id).to_owned()).collect();
         failed.sort();
         expected.sort();
         if failed != expected {
-            wrong.push(format!("{fault} in {only}: expected {expected:?}, found {failed:?}"));
+            wrong.push(format!(
+                "{fault} in {only}: expected {expected:?}, found {failed:?}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

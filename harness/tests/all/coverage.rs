@@ -34,13 +34,7 @@ const AREAS: [&str; 20] = [
 
 /// Single requirements of other areas that are judged too.
 const SINGLE: [&str; 7] = [
-    "AUTH-01",
-    "AUTH-02",
-    "AUTH-03",
-    "AUTH-05",
-    "AUTH-06",
-    "AUTH-07",
-    "INIT-10",
+    "AUTH-01", "AUTH-02", "AUTH-03", "AUTH-05", "AUTH-06", "AUTH-07", "INIT-10",
 ];
 
 /// What is judged by neither rule nor scenario yet, and why.

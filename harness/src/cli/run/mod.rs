@@ -13,6 +13,7 @@ use super::Exit;
 use super::output::error;
 use super::reports::REPORT_FAULT;
 use crate::agent::ModelAccess;
+use crate::model::Reach;
 use crate::report::{self, AgentIdentity, Fault, Run, Surroundings};
 use crate::scenario::{Outcome, Reached, Setup};
 use crate::verdict::{Assessment, Blocked, Blocker, KnownFailures, Piece, Scope, Verdict, assess};
@@ -81,7 +82,8 @@ fn conclude(plan: &Plan, played: Played) -> Run {
     let mut assessment = assess(&pieces, scope, judged, &known);
     let blocked = played
         .no_agent
-        .or_else(|| held_up(outcomes, &assessment, handshake));
+        .or_else(|| held_up(outcomes, &assessment, handshake))
+        .or_else(|| no_model(outcomes));
     if let Some(blocked) = &blocked {
         assessment = assessment.blocked(blocked);
     }
@@ -146,6 +148,22 @@ fn held_up(
         by: Blocker::Login,
         why: format!("The agent wants a login first: {wanted}."),
         advice: login_advice(handshake),
+    })
+}
+
+/// Where the model is recorded and gave no answer at all.
+fn no_model(outcomes: &[Outcome]) -> Option<Blocked> {
+    let mut reach = Reach::default();
+    for outcome in outcomes {
+        reach.add(&outcome.upstream);
+    }
+    Some(Blocked {
+        by: Blocker::Model,
+        why: format!("No turn could be judged, since {}.", reach.nobody()?),
+        advice: vec![
+            "Look at the address behind `--record-model`, and pass the key that it wants with `--env NAME`."
+                .to_owned(),
+        ],
     })
 }
 
