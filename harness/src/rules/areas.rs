@@ -1,9 +1,9 @@
 //! The list of all rules, one per area. A new area is one line here.
 
 use super::{
-    Rule, auth, cancel, close, commands, config, config_set, content, delete, elicit, error, ext,
-    fs, in_step, init, jsonrpc, list, load, mcp, mode, mode_set, perm, plan, prompt, reqcancel,
-    schema, session, terminal, terminal_cancel, toolcall, transport, update, usage,
+    Rule, auth, cancel, changes, close, commands, config, content, delete, elicit, error, ext, fs,
+    in_step, init, jsonrpc, list, load, mcp, mode, perm, plan, prompt, reqcancel, schema, session,
+    terminal, terminal_cancel, toolcall, transport, update, usage,
 };
 
 /// A fresh instance of every rule.
@@ -22,9 +22,8 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(mcp::McpServers),
         Box::new(commands::Commands::default()),
         Box::new(config::Config::default()),
-        Box::new(config_set::ConfigChanges::default()),
+        Box::new(changes::Changes::default()),
         Box::new(mode::Modes::default()),
-        Box::new(mode_set::ModeChanges::default()),
         Box::new(in_step::InStep::default()),
         Box::new(fs::Files::default()),
         Box::new(terminal::Terminals::default()),

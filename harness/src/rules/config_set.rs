@@ -7,7 +7,7 @@ use super::mode_set::{note_late, note_turn};
 use super::offers::{Choice, Offers};
 use super::quote::quote;
 use super::refusal::{Refusal, refusal};
-use super::{Moment, Open, Out, Rule};
+use super::{Moment, Open, Out};
 use crate::hash::HashMap;
 use crate::wire::Message;
 
@@ -43,15 +43,9 @@ struct Change<'a> {
     turn: Option<u64>,
 }
 
-impl Rule for ConfigChanges {
-    fn judges(&self) -> &'static [&'static str] {
-        &[SHOWN, MID_TURN, BOOLEAN, NOT_OFFERED]
-    }
-
-    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
-        if !moment.talk.is_version_one() {
-            return;
-        }
+impl ConfigChanges {
+    /// Sees the next event.
+    pub(super) fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
         if let Some(message) = moment.client_call(SET) {
             note_turn(&mut self.in_turn, moment, message);
         } else if let Some((open, message)) = moment.answer_to(SET) {

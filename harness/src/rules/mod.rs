@@ -6,6 +6,7 @@ mod areas;
 mod auth;
 mod calls;
 mod cancel;
+mod changes;
 mod close;
 mod commands;
 mod config;

@@ -3,7 +3,7 @@
 use super::offers::Offers;
 use super::quote::quote;
 use super::refusal::{Refusal, refusal};
-use super::{Moment, Open, Out, Rule};
+use super::{Moment, Open, Out};
 use crate::hash::HashMap;
 use crate::wire::Message;
 use serde_json::Value;
@@ -33,15 +33,9 @@ pub(super) struct ModeChanges {
     in_turn: HashMap<u64, u64>,
 }
 
-impl Rule for ModeChanges {
-    fn judges(&self) -> &'static [&'static str] {
-        &[ACCEPTED, MID_TURN, NOT_OFFERED]
-    }
-
-    fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
-        if !moment.talk.is_version_one() {
-            return;
-        }
+impl ModeChanges {
+    /// Sees the next event.
+    pub(super) fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
         if let Some(message) = moment.client_call(SET) {
             note_turn(&mut self.in_turn, moment, message);
         } else if let Some((open, message)) = moment.answer_to(SET) {

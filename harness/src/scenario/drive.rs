@@ -15,7 +15,7 @@ use super::{Answered, Setup};
 use crate::agent::{Launch, Patience};
 use crate::client::{Connection, PumpEnd, Sent};
 use crate::mcp::Servers;
-use crate::model::ModelServer;
+use crate::model::{ModelServer, Unmapped};
 use crate::profile::Profile;
 use crate::rules::quote;
 use crate::spec::{Catalogue, Condition as When, Truth};
@@ -394,7 +394,13 @@ impl<'a> Drive<'a> {
     }
 
     /// The request of the agent that the scenario is about and that never came.
+    ///
+    /// An agent that offers its model no tool to ask the user with does without asking, too.
     pub(super) fn unasked(&self) -> Option<String> {
+        let model = self.connection.model();
+        if model.is_some_and(|model| model.unmapped.iter().any(is_a_question)) {
+            return Some("the agent offers its model no tool to ask the user with".to_owned());
+        }
         let progress = self.connection.progress();
         let mut methods = self.scenario.needs.requests.iter();
         let method = methods.find(|method| progress.called(method) == 0)?;
@@ -432,7 +438,10 @@ impl<'a> Drive<'a> {
             self.held,
             "the model's held stream was not reached",
         );
+        // Where the agent sent what the scenario is about, it does not matter what made it do so.
+        let provoked = !needs.requests.is_empty() && self.unasked().is_none();
         match &model {
+            _ if provoked => {}
             None => need(needs.model, false, "there is no scripted model"),
             Some(model) => {
                 let why = match &model.unserved {
@@ -448,7 +457,8 @@ impl<'a> Drive<'a> {
                     false,
                     "nothing in a request to the model told which of the sessions it was made in",
                 );
-                for unmapped in model.unmapped.iter().filter(|call| !call.of_mcp) {
+                let of_others = |call: &&Unmapped| !call.of_mcp && !is_a_question(call);
+                for unmapped in model.unmapped.iter().filter(of_others) {
                     unmet.push(format!(
                         "{} (the agent offers {})",
                         unmapped.wanted,
@@ -465,4 +475,9 @@ impl<'a> Drive<'a> {
         );
         unmet
     }
+}
+
+/// Whether it is a call to ask the user that could not be made.
+fn is_a_question(unmapped: &Unmapped) -> bool {
+    unmapped.wanted.starts_with("a call of kind `ask`")
 }

@@ -239,7 +239,10 @@ fn conclude(
         for id in ids(scenario) {
             outcome.judgement.not_applicable(id, why.clone());
         }
-        outcome.status = Status::NotApplicable;
+        outcome.status = match status(scenario, outcome, false, first_own) {
+            Status::Fail => Status::Fail,
+            _ => Status::NotApplicable,
+        };
         outcome.why.push(why);
         outcome.ending = finished.ending;
         return;

@@ -17,6 +17,7 @@ mod cli_redact;
 mod cli_replay;
 mod cli_report;
 mod cli_run;
+mod client_side;
 mod command_line;
 mod conversation;
 mod coverage;
