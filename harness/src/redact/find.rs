@@ -5,7 +5,7 @@ use aho_corasick::packed::Searcher;
 use aho_corasick::{BuildError, Input};
 use regex::bytes::Regex;
 
-use super::context::SIGNS;
+use super::context::{SIGNS, Sign};
 use super::form::{FORMS, Form, Runs};
 use super::found::{Found, Mode, Outcome, Span};
 use super::known::{Known, StandsFor};
