@@ -32,6 +32,9 @@ pub enum CommandError {
         "the agent's command `{0}` ends within a quote or after a backslash; close the quote or double the backslash"
     )]
     Open(String),
+    /// A word holds what no program can be given.
+    #[error("the agent's command `{0}` holds a NUL, which no program can be given")]
+    Nul(String),
 }
 
 /// A command whose program has been found.
@@ -51,6 +54,9 @@ impl Command {
     /// # Errors
     /// When nothing is in it, or when a quote is left open.
     pub fn parse(text: &str) -> Result<Self, CommandError> {
+        if text.contains('\0') {
+            return Err(CommandError::Nul(text.replace('\0', "\u{fffd}")));
+        }
         let words = shell_words::split(text).map_err(|_| CommandError::Open(text.to_owned()))?;
         Self::of_words(words)
     }

@@ -7,6 +7,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod import;
+mod init;
 mod keep;
 mod list;
 mod model;
@@ -40,6 +41,8 @@ struct Arguments {
 enum Command {
     /// Drive an agent through scenarios and judge every message on the wire
     Run(Box<run::RunArguments>),
+    /// Run an agent once, and write a harness.toml that knows what failed
+    Init(Box<init::InitArguments>),
     /// Stand between a client and an agent, and write down what passes
     Record(record::RecordArguments),
     /// Judge recordings: what is wrong in them, and where
@@ -91,6 +94,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match command {
         Command::Run(arguments) => run::main(&arguments).into(),
+        Command::Init(arguments) => init::main(&arguments).into(),
         Command::Record(arguments) => record::main(arguments),
         Command::Check(arguments) => check::main(&arguments).into(),
         Command::Diff(arguments) => diff::main(&arguments).into(),

@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 
 use super::Exit;
 use super::output::{error, print, say};
-use crate::model::ModelServer;
-use crate::model::script::{Failure, NamedFailure, Reply, Script};
+use crate::model::script::{FALLBACK, Failure, NamedFailure, Reply, Script};
+use crate::model::{ModelServer, ModelState};
 use crate::report::plain;
 use crate::scenario::file::{Placeholder, fill_reply, read_script};
 use crate::source::Source;
@@ -114,6 +114,7 @@ async fn serve(script: Script, port: u16) -> Exit {
             return Exit::Fault;
         }
     };
+    let replies = script.len();
     let (out, mut told) = mpsc::channel(QUEUE);
     let server = match ModelServer::start_at(port, script, out) {
         Ok(server) => server,
@@ -142,9 +143,14 @@ async fn serve(script: Script, port: u16) -> Exit {
         return Exit::Fault;
     }
     let mut lines = Lines::default();
+    let mut notes = Notes::default();
+    let state = server.watch();
     let mut tell = |event| {
         if let Some(line) = lines.line(event) {
             say(plain(&line));
+            for note in notes.of(&state.borrow(), replies) {
+                say(plain(&note));
+            }
         }
     };
     loop {
@@ -181,6 +187,43 @@ fn welcome(server: &ModelServer) -> String {
         let _ = writeln!(text, "export {name}={value}");
     }
     text
+}
+
+/// What is to be said of the script beside the exchanges: that it is at its end, and which calls found no tool.
+#[derive(Debug, Default)]
+struct Notes {
+    ended: bool,
+    beyond: u64,
+    unmapped: usize,
+}
+
+impl Notes {
+    /// What is new since the last time; `replies` is how many the script has.
+    fn of(&mut self, state: &ModelState, replies: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        for unmapped in state.unmapped.iter().skip(self.unmapped) {
+            notes.push(format!(
+                "note: {}; the tools that are offered: {}",
+                unmapped.wanted,
+                unmapped.offered.join(", ")
+            ));
+        }
+        self.unmapped = state.unmapped.len();
+        if state.used >= replies && !std::mem::replace(&mut self.ended, true) {
+            notes.push(format!(
+                "note: the script is at its end: every further turn is answered with \"{FALLBACK}\""
+            ));
+        }
+        if state.beyond > self.beyond {
+            let turns = if state.beyond == 1 { "turn" } else { "turns" };
+            notes.push(format!(
+                "note: {} {turns} beyond the end of the script, answered with \"{FALLBACK}\"",
+                state.beyond
+            ));
+            self.beyond = state.beyond;
+        }
+        notes
+    }
 }
 
 /// Makes a line of each exchange, when it has ended.
@@ -226,6 +269,11 @@ impl Lines {
                 self.open.entry(exchange).or_default().bytes += chunk.len();
                 None
             }
+            ExchangePart::Bytes(bytes) => {
+                self.open.entry(exchange).or_default().bytes += bytes.len();
+                None
+            }
+            ExchangePart::Unreadable(_) => None,
             ExchangePart::End(end) => {
                 let line = self.open.remove(&exchange).unwrap_or_default();
                 Some(line.ended(exchange, end))

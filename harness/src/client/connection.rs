@@ -1,6 +1,5 @@
 //! One live conversation: the agent process, the trace that grows, the judge that reads along, and the answers to the agent.
 
-use std::io;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -367,6 +366,11 @@ impl Connection {
         }
     }
 
+    /// How many events the trace has so far.
+    pub fn recorded(&self) -> u64 {
+        self.log.len()
+    }
+
     /// Ends the agent in steps and gives what was judged.
     pub async fn finish(mut self, patience: Patience) -> Finished {
         if self.talk().end.stdin_closed.is_none() && !self.exited {
@@ -383,12 +387,12 @@ impl Connection {
                 log.write(observed.at, observed.from, observed.body, None);
             })
             .await;
-        let (judgement, talk, trace_fault) = log.finish();
+        let (judgement, talk, fault) = log.finish();
         Finished {
             judgement,
             talk,
             ending,
-            trace_fault,
+            fault,
         }
     }
 
@@ -539,8 +543,8 @@ pub struct Finished {
     pub talk: Conversation,
     /// How the process ended and what it left behind.
     pub ending: Ending,
-    /// Why the trace is not whole, if it is not.
-    pub trace_fault: Option<io::Error>,
+    /// What is a fault of the harness: a trace that is not whole, a message of its own that breaks the schema.
+    pub fault: Option<String>,
 }
 
 enum Next {

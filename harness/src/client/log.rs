@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::time::Instant;
 
-use crate::rules::{Conversation, Judge, Judgement};
+use crate::rules::{Conversation, Judge, Judgement, OwnMessages};
 use crate::trace::{Body, Event, Party, TraceWriter};
 
 /// A trace that is written to a file.
@@ -17,11 +17,16 @@ pub(crate) struct Log {
     trace: Option<TraceFile>,
     fault: Option<io::Error>,
     judge: Judge,
+    /// Where the client's messages are the harness's own, and not those of a recording.
+    own: Option<OwnMessages>,
 }
 
 impl Log {
     pub(crate) fn new(began: Instant, trace: TraceFile) -> Self {
-        Self::judged_by(Judge::new(true), began, trace)
+        Self {
+            own: Some(OwnMessages::default()),
+            ..Self::judged_by(Judge::new(true), began, trace)
+        }
     }
 
     /// The same with a judge of the caller's.
@@ -32,6 +37,7 @@ impl Log {
             trace: Some(trace),
             fault: None,
             judge,
+            own: None,
         }
     }
 
@@ -60,15 +66,33 @@ impl Log {
             self.trace = None;
             self.fault = Some(error);
         }
-        self.judge.see(&event)
+        let reading = event.body.reading();
+        let index = self.judge.see_read(&event, reading.as_ref());
+        if let Some(own) = &mut self.own {
+            own.see(index, &event, reading.as_ref());
+        }
+        index
+    }
+
+    /// How many events there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.judge.seen()
     }
 
     pub(crate) fn talk(&self) -> &Conversation {
         self.judge.talk()
     }
 
-    pub(crate) fn finish(self) -> (Judgement, Conversation, Option<io::Error>) {
+    /// Ends the trace: what the rules found, the last state of the conversation, and what is a fault of the harness.
+    pub(crate) fn finish(self) -> (Judgement, Conversation, Option<String>) {
         let (judgement, talk) = self.judge.finish();
-        (judgement, talk, self.fault)
+        let mut faults: Vec<String> = self
+            .fault
+            .map(|error| format!("the trace could not be written to its end: {error}"))
+            .into_iter()
+            .collect();
+        faults.extend(self.own.into_iter().flat_map(OwnMessages::into_faults));
+        let faults = (!faults.is_empty()).then(|| faults.join("; "));
+        (judgement, talk, faults)
     }
 }

@@ -26,7 +26,7 @@ mod turns;
 mod variables;
 
 pub(crate) use cassette::{Cassette, NOT_RECORDED};
-pub(crate) use proxy::{ModelProxy, Witness};
+pub(crate) use proxy::{ModelProxy, Reach, Witness};
 pub use proxy::{Upstream, Upstreams};
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};

@@ -14,6 +14,8 @@ pub use registry::Profiles;
 pub use settings::{SETTINGS_FILE, Settings};
 pub use versions::Versions;
 
+use std::path::PathBuf;
+
 use crate::model::ToolMap;
 
 /// How to start and steer an agent.
@@ -56,6 +58,10 @@ pub struct Profile {
     pub commands: Vec<String>,
     /// Which of its tools serve the kinds of calls that a scenario makes.
     pub tools: ToolMap,
+    /// The file that it was read from; `None` for one that is built in.
+    pub file: Option<PathBuf>,
+    /// The `harness.toml` that was laid over it, if one was.
+    pub settings: Option<PathBuf>,
 }
 
 impl Default for Profile {
@@ -79,6 +85,8 @@ impl Default for Profile {
             set_mode: None,
             commands: Vec::new(),
             tools: ToolMap::default(),
+            file: None,
+            settings: None,
         }
     }
 }

@@ -63,6 +63,9 @@ pub fn read(source: &Source, known_id: &dyn Fn(&str) -> bool) -> Result<Profile,
         .first()
         .filter(|word| !word.is_empty())
         .ok_or_else(|| command.problem("`command` must have a first word"))?;
+    if let Some(word) = words.iter().find(|word| word.contains('\0')) {
+        return Err(command.problem(format!("the word `{}` holds a NUL", shown(word))));
+    }
     let program = first.rsplit('/').next().unwrap_or(first).to_owned();
     let mut profile = Profile {
         name: table.need("name")?.filled()?.to_owned(),
@@ -103,13 +106,25 @@ pub(super) fn env(field: Field<'_>) -> Result<Vec<(String, String)>, Problem> {
         .fields()
         .map(|variable| {
             if variable.name.is_empty() || variable.name.contains(['=', '\0']) {
-                return Err(
-                    variable.problem(format!("`{}` is no name of a variable", variable.name))
-                );
+                return Err(variable.problem(format!(
+                    "`{}` is no name of a variable",
+                    shown(variable.name)
+                )));
             }
-            Ok((variable.name.to_owned(), variable.string()?.to_owned()))
+            let value = variable.string()?;
+            if value.contains('\0') {
+                return Err(variable
+                    .problem(format!("the value of `{}` holds a NUL", variable.name))
+                    .help("no program can be given one: take it out"));
+            }
+            Ok((variable.name.to_owned(), value.to_owned()))
         })
         .collect()
+}
+
+/// A text with a sign in place of each NUL, which no terminal shows.
+fn shown(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
 }
 
 /// Versions of a program that is needed, such as `>=20`.
@@ -129,6 +144,9 @@ fn file(field: Field<'_>) -> Result<ProfileFile, Problem> {
     let inside = text
         .strip_prefix("{home}/")
         .or_else(|| text.strip_prefix("{cwd}/"));
+    if text.contains('\0') {
+        return Err(path.problem(format!("the path `{}` holds a NUL", shown(text))));
+    }
     if inside.is_none_or(|rest| rest.is_empty() || rest.split('/').any(|part| part == "..")) {
         return Err(path
             .problem(format!("`{text}` may lie outside the folders of the run"))
@@ -158,6 +176,29 @@ mod tests {
     #[test]
     fn the_program_of_the_command_finds_the_profile_where_it_names_none() {
         assert_eq!(read_text(HEAD).unwrap().programs, ["x"]);
+    }
+
+    #[test]
+    fn what_no_program_can_be_given_is_refused_at_its_place() {
+        for (lines, said) in [
+            (
+                "[env]\nA = \"\\u0000\"",
+                "profiles/x.toml:5:5: the value of `A` holds a NUL",
+            ),
+            (
+                "[[file]]\npath = \"{home}/a\\u0000\"\ntext = \"\"",
+                "profiles/x.toml:5:8: the path `{home}/a\u{fffd}` holds a NUL",
+            ),
+        ] {
+            let problem = refused(lines);
+            assert!(problem.starts_with(said), "{problem}");
+        }
+        let command = "name = \"x\"\nabout = \"y\"\ncommand = [\"x\", \"\\u0000\"]\n";
+        let problem = read_text(command).unwrap_err();
+        assert!(
+            problem.contains(":3:11: the word `\u{fffd}` holds a NUL"),
+            "{problem}"
+        );
     }
 
     #[test]

@@ -42,8 +42,9 @@ impl Profiles {
             path: path.to_owned(),
             error,
         })?;
-        let profile = read(&Source::new(path.display().to_string(), text), known_id)
+        let mut profile = read(&Source::new(path.display().to_string(), text), known_id)
             .map_err(ProfileError::Wrong)?;
+        profile.file = Some(path.to_owned());
         self.profiles.retain(|other| other.name != profile.name);
         self.profiles.push(profile);
         Ok(())

@@ -26,6 +26,8 @@ pub struct Settings {
     pub profile: Option<Profile>,
     env: Vec<(String, String)>,
     steering: Steering,
+    /// Where the file is.
+    path: PathBuf,
 }
 
 impl Settings {
@@ -58,6 +60,7 @@ impl Settings {
     /// name in place of the profile's; the other keys take the place of the profile's.
     pub fn lay_over(&self, profile: &mut Profile) {
         profile.env.extend(self.env.iter().cloned());
+        profile.settings = Some(self.path.clone());
         self.steering.lay_over(profile);
     }
 }
@@ -87,6 +90,7 @@ fn read(
         })?,
         env: table.maybe("env", env)?.unwrap_or_default(),
         steering: Steering::read(&table, known_id)?,
+        path: PathBuf::from(&source.name),
     })
 }
 
@@ -142,6 +146,18 @@ mod tests {
             ),
             ("agent = \"x 'y\"", "harness.toml:1:9: the agent's command"),
             ("[env]\nA = 1", "harness.toml:2:5"),
+            (
+                "[env]\nA = \"x\\u0000y\"",
+                "harness.toml:2:5: the value of `A` holds a NUL",
+            ),
+            (
+                "[env]\n\"A\\u0000\" = \"x\"",
+                "harness.toml:2:9: `A\u{fffd}` is no name of a variable",
+            ),
+            (
+                "agent = \"x \\u0000\"",
+                "harness.toml:1:9: the agent's command `x \u{fffd}` holds a NUL",
+            ),
             (
                 "[[known]]\nid = \"X-01\"",
                 "harness.toml:2:6: there is no requirement",

@@ -85,6 +85,9 @@ impl Proxy {
     /// Ends it, once what the agent left open is told.
     pub(super) fn finish(self) {
         self.runtime.block_on(self.proxy.settle(PATIENCE));
+        if let Some(why) = self.proxy.reach().nobody() {
+            note(&format!("harness: {why}"));
+        }
         drop(self.proxy);
         self.runtime.shutdown_background();
     }

@@ -59,6 +59,10 @@ impl Seen {
                     part: ExchangePart::Request { body: text, .. } | ExchangePart::Chunk(text),
                     ..
                 }) => text.len(),
+                Body::Model(Exchange {
+                    part: ExchangePart::Bytes(bytes),
+                    ..
+                }) => bytes.len(),
                 _ => 0,
             },
             _ => 0,

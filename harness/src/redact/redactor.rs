@@ -163,7 +163,12 @@ impl Redactor {
                 event.redacted |= changed;
                 return self.whole(event, out);
             }
-            Body::Line { .. } | Body::Stderr(_) => return self.whole(event, out),
+            Body::Line { .. }
+            | Body::Stderr(_)
+            | Body::Model(Exchange {
+                part: ExchangePart::Bytes(_),
+                ..
+            }) => return self.whole(event, out),
             Body::Left(processes) => {
                 for process in processes {
                     event.redacted |= self.plain_text(process);
@@ -513,7 +518,12 @@ impl Redactor {
     /// An event whose text stands for itself: JSON where it is JSON, and text as it is otherwise.
     fn whole(&mut self, event: Event, out: &mut Vec<Event>) {
         let bytes = match &event.body {
-            Body::Line { bytes, .. } | Body::Stderr(bytes) => bytes.as_slice(),
+            Body::Line { bytes, .. }
+            | Body::Stderr(bytes)
+            | Body::Model(Exchange {
+                part: ExchangePart::Bytes(bytes),
+                ..
+            }) => bytes.as_slice(),
             Body::Model(Exchange {
                 part: ExchangePart::Request { body, .. },
                 ..

@@ -171,7 +171,8 @@ fn text_of(body: &Body) -> &[u8] {
         Body::Model(Exchange { part, .. }) => match part {
             ExchangePart::Request { body, .. } => body.as_bytes(),
             ExchangePart::Chunk(chunk) => chunk.as_bytes(),
-            ExchangePart::Status(_) | ExchangePart::End(_) => b"",
+            ExchangePart::Bytes(bytes) => bytes,
+            ExchangePart::Status(_) | ExchangePart::Unreadable(_) | ExchangePart::End(_) => b"",
         },
         _ => b"",
     }
@@ -185,7 +186,12 @@ fn set_text(body: &mut Body, bytes: Vec<u8>) {
     };
     match body {
         Body::Message { text, .. } => *text = as_text(bytes),
-        Body::Line { bytes: own, .. } | Body::Stderr(own) => *own = bytes,
+        Body::Line { bytes: own, .. }
+        | Body::Stderr(own)
+        | Body::Model(Exchange {
+            part: ExchangePart::Bytes(own),
+            ..
+        }) => *own = bytes,
         Body::Model(Exchange {
             part: ExchangePart::Request { body: own, .. } | ExchangePart::Chunk(own),
             ..

@@ -549,7 +549,7 @@ impl Driver {
             folders: Vec::new(),
             put_in,
             silent,
-            fault: fault.map(|error| format!("the trace could not be written to its end: {error}")),
+            fault,
         }
     }
 }

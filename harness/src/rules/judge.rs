@@ -234,6 +234,11 @@ impl Judge {
         index
     }
 
+    /// How many events it has seen.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
     /// The conversation so far.
     pub fn talk(&self) -> &Conversation {
         &self.talk

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::drive::{Done, Drive, Pending, Stop};
 use super::file::{Action, Params, Permission, Placeholder, RawInput, Split, Step};
@@ -223,9 +223,9 @@ impl Drive<'_> {
             Action::SetMode(params) => ("session/set_mode", params),
             Action::SetConfigOption(params) => ("session/set_config_option", params),
             Action::Prompt(blocks) => {
-                let mut params = self.known(step).implied(action);
-                params.insert("prompt".into(), Value::Array(blocks.clone()));
-                let params = with_meta(step, Value::Object(params));
+                let mut own = Map::new();
+                own.insert("prompt".into(), Value::Array(blocks.clone()));
+                let params = self.filled(step, action, &Params::Over(own))?;
                 return Ok(("session/prompt".into(), Some(params)));
             }
             Action::Request { method, params } => {
@@ -241,9 +241,24 @@ impl Drive<'_> {
     }
 
     fn filled(&self, step: &Step, action: &Action, params: &Params) -> Result<Value, Stop> {
-        laid_over(self.known(step).implied(action), params)
-            .map(|params| with_meta(step, params))
-            .map_err(Stop::Blocked)
+        let implied = self.known(step).implied(action);
+        let missing: Vec<String> = implied
+            .iter()
+            .filter(|(_, value)| value.is_null())
+            .map(|(member, _)| member.clone())
+            .collect();
+        let params = laid_over(implied, params).map_err(Stop::Blocked)?;
+        // What a scenario sends on purpose is marked; the harness by itself sends no null in place of an id.
+        let unfilled = missing
+            .iter()
+            .find(|member| params.get(*member).is_some_and(Value::is_null));
+        match unfilled {
+            Some(member) if step.probe.is_none() => Err(Stop::Blocked(match member.as_str() {
+                "sessionId" => format!("no session `{}` is open", step.session),
+                _ => format!("the agent told nothing to fill `{member}` with"),
+            })),
+            _ => Ok(with_meta(step, params)),
+        }
     }
 
     pub(super) fn known(&self, step: &Step) -> Known<'_> {

@@ -90,6 +90,8 @@ pub(super) struct Drive<'a> {
     pub(super) logged_in: bool,
     /// The modes of the sessions that had no prompt yet.
     pub(super) modes: Vec<(String, Value)>,
+    /// The number of events before the first step that the file itself has.
+    pub(super) first_own: Option<u64>,
     considered: bool,
 }
 
@@ -164,6 +166,7 @@ impl<'a> Drive<'a> {
                 .iter()
                 .any(|step| matches!(step.action, Action::Authenticate(_))),
             modes: Vec::new(),
+            first_own: None,
             considered: false,
         }
     }
@@ -177,6 +180,9 @@ impl<'a> Drive<'a> {
         for step in &scenario.steps {
             if !step.implied && !matches!(step.action, Action::Initialize(_)) {
                 self.consider()?;
+            }
+            if !step.implied && self.first_own.is_none() {
+                self.first_own = Some(self.connection.recorded());
             }
             self.step(step).await?;
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::agent::{Ending, StartError};
+use crate::model::Reach;
 use crate::rules::Judgement;
 
 /// What came of one scenario.
@@ -29,6 +30,8 @@ pub struct Outcome {
     pub reached: Reached,
     /// The last lines of its stderr.
     pub stderr: Vec<String>,
+    /// What came of the requests to real model servers, where the model is recorded.
+    pub(crate) upstream: Reach,
     /// How the process ended.
     pub ending: Option<Ending>,
     /// A fault of the harness itself: what could not be set up or written.

@@ -16,8 +16,8 @@ use super::{Outcome, Reached, Status, check};
 use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Connection, Finished, SessionFiles};
 use crate::model::script::Script;
-use crate::model::{ModelProxy, ModelServer};
-use crate::rules::Judgement;
+use crate::model::{ModelProxy, ModelServer, Reach};
+use crate::rules::{Finding, Judgement};
 use crate::spec::{Catalogue, Level};
 use crate::trace::{Body, Event, Header, TraceReader};
 
@@ -39,6 +39,7 @@ pub async fn run(scenario: &Scenario, setup: &Setup) -> Outcome {
         handshake: None,
         reached: Reached::Conversation,
         stderr: Vec::new(),
+        upstream: Reach::default(),
         ending: None,
         fault: None,
     };
@@ -129,6 +130,7 @@ async fn play(
     let stopped = drive.run().await.err();
     let unmet = drive.unmet();
     let judged = std::mem::take(&mut drive.judged);
+    let first_own = drive.first_own.unwrap_or(0);
     // INTEROP-05: what is left after five seconds. Where nothing is left, this ends at once.
     let patience = Patience {
         left: Duration::from_secs(5).mul_f64(setup.slow.max(1.0)),
@@ -136,8 +138,12 @@ async fn play(
     };
     let finished = drive.connection.finish(patience).await;
     drop(model);
-    drop(proxy);
-    conclude(scenario, outcome, stopped, &unmet, judged, finished);
+    if let Some(proxy) = proxy {
+        outcome.upstream = proxy.reach();
+    }
+    conclude(
+        scenario, outcome, stopped, &unmet, judged, finished, first_own,
+    );
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
         outcome.stderr = last_stderr(&trace_path);
     }
@@ -157,6 +163,7 @@ fn conclude(
     unmet: &[String],
     judged: Vec<Judged>,
     finished: Finished,
+    first_own: u64,
 ) {
     outcome.judgement = finished.judgement;
     outcome.handshake = finished
@@ -164,11 +171,7 @@ fn conclude(
         .handshake
         .as_ref()
         .map(|handshake| handshake.result.clone());
-    if let Some(error) = finished.trace_fault {
-        outcome.fault = Some(format!(
-            "the trace could not be written to its end: {error}"
-        ));
-    }
+    outcome.fault = finished.fault;
     let applies = |id: &str| {
         Catalogue::v1().get(id).is_some_and(|requirement| {
             requirement.when.is_always()
@@ -258,7 +261,7 @@ fn conclude(
         outcome.why.push(why.clone());
     }
     outcome.ending = Some(finished.ending);
-    outcome.status = status(scenario, outcome, open.is_some() || undecided);
+    outcome.status = status(scenario, outcome, open.is_some() || undecided, first_own);
 }
 
 fn settle(
@@ -293,8 +296,9 @@ fn settle(
     }
 }
 
-/// A scenario fails by what it covers, and by any `must` that its traffic breaks.
-fn status(scenario: &Scenario, outcome: &Outcome, open: bool) -> Status {
+/// A scenario fails by what it covers, and by any `must` that its traffic breaks from its own first step on. What is wrong
+/// with the handshake or the opening of a session fails the scenarios that are about these, not every one.
+fn status(scenario: &Scenario, outcome: &Outcome, open: bool, first_own: u64) -> Status {
     let fails = |id: &str| {
         outcome
             .judgement
@@ -304,10 +308,16 @@ fn status(scenario: &Scenario, outcome: &Outcome, open: bool) -> Status {
     let level = |id: &str| Catalogue::v1().get(id).map(|requirement| requirement.level);
     let judged = |id: &str| !matches!(level(id), Some(Level::May | Level::Observe) | None);
     let covered = scenario.covers.iter().any(|id| judged(id) && fails(id));
+    let own = |finding: &Finding| {
+        finding
+            .place
+            .as_ref()
+            .is_none_or(|place| place.event >= first_own)
+    };
     let broken = outcome
         .judgement
         .iter()
-        .any(|(id, tally)| tally.fails > 0 && level(id) == Some(Level::Must));
+        .any(|(id, tally)| tally.findings.iter().any(own) && level(id) == Some(Level::Must));
     let told = |id: &str| {
         outcome
             .judgement

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::exchange::{Exchange, ExchangeEnd, ExchangePart};
 use crate::wire::Reading;
 
 /// Who did what an event tells.
@@ -117,60 +118,6 @@ impl fmt::Display for Exit {
     }
 }
 
-/// A part of one exchange with the model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Exchange {
-    /// The number of the exchange within the trace, from 1.
-    pub exchange: u64,
-    /// The part.
-    pub part: ExchangePart,
-}
-
-impl Exchange {
-    /// Puts another text in place of each text of the part.
-    pub(crate) fn each_text(&mut self, new: impl Fn(&str) -> String) {
-        match &mut self.part {
-            ExchangePart::Request { body, .. } => *body = new(body),
-            ExchangePart::Chunk(chunk) => *chunk = new(chunk),
-            ExchangePart::Status(_) | ExchangePart::End(_) => {}
-        }
-    }
-}
-
-/// The parts of an exchange with the model, in the order in which they occur.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ExchangePart {
-    /// The body of the request as JSON, with `path` saying where it was sent.
-    Request {
-        /// Path and query of the request.
-        path: String,
-        /// The exact text of the body (JSON), or a JSON string where it was none.
-        body: String,
-        /// What it was taken for where it does not count as a turn of the script.
-        side: Option<String>,
-    },
-    /// The status line of the reply.
-    Status(u16),
-    /// A piece of the reply's body, as it was sent.
-    Chunk(String),
-    /// The reply ended.
-    End(ExchangeEnd),
-}
-
-/// How a reply of the model ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ExchangeEnd {
-    /// All of it was sent.
-    Complete,
-    /// The model broke off, as the script wanted.
-    Cut,
-    /// The agent hung up.
-    Cancelled,
-    /// The connection is refused from now on, as the script wanted: who tries is not seen.
-    Refused,
-}
-
 impl Body {
     /// The body for one line of the wire (without its newline), by what it holds.
     pub fn of_line(bytes: Vec<u8>, partial: bool) -> Self {
@@ -265,38 +212,6 @@ impl Body {
     }
 }
 
-impl Exchange {
-    /// Appends the members that tell it.
-    fn put(&self, out: &mut Vec<u8>) {
-        put(out, "exchange", &self.exchange.to_string());
-        match &self.part {
-            ExchangePart::Request { path, body, side } => {
-                put_text(out, "path", path);
-                match serde_json::from_str::<&RawValue>(body) {
-                    Ok(_) if !body.contains(['\n', '\r']) => put(out, "request", body),
-                    Ok(_) => put(out, "request", &on_one_line(body)),
-                    Err(_) => put_text(out, "request", body),
-                }
-                if let Some(side) = side {
-                    put_text(out, "side", side);
-                }
-            }
-            ExchangePart::Status(status) => put(out, "status", &status.to_string()),
-            ExchangePart::Chunk(chunk) => put_text(out, "chunk", chunk),
-            ExchangePart::End(end) => put(
-                out,
-                "end",
-                match end {
-                    ExchangeEnd::Complete => r#""complete""#,
-                    ExchangeEnd::Cut => r#""cut""#,
-                    ExchangeEnd::Cancelled => r#""cancelled""#,
-                    ExchangeEnd::Refused => r#""refused""#,
-                },
-            ),
-        }
-    }
-}
-
 /// The members of an event's line, as they are read.
 #[derive(Deserialize)]
 struct Members {
@@ -315,6 +230,7 @@ struct Members {
     side: Option<String>,
     status: Option<u16>,
     chunk: Option<String>,
+    unreadable: Option<String>,
     end: Option<ExchangeEnd>,
     unanswered: Option<Value>,
     seconds: Option<f64>,
@@ -444,6 +360,41 @@ impl Members {
                 None => Body::Stderr(text.into_bytes()),
             },
             Self {
+                exchange: Some(exchange),
+                ..
+            } => {
+                let part = match self {
+                    Self {
+                        request: Some(raw),
+                        path,
+                        side,
+                        ..
+                    } => ExchangePart::Request {
+                        path: path.unwrap_or_default(),
+                        body: Box::<str>::from(raw).into(),
+                        side,
+                    },
+                    Self {
+                        status: Some(status),
+                        ..
+                    } => ExchangePart::Status(status),
+                    Self {
+                        chunk: Some(chunk), ..
+                    } => ExchangePart::Chunk(chunk),
+                    Self {
+                        base64: Some(base64),
+                        ..
+                    } => ExchangePart::Bytes(decoded(&base64)?),
+                    Self {
+                        unreadable: Some(encoding),
+                        ..
+                    } => ExchangePart::Unreadable(encoding),
+                    Self { end: Some(end), .. } => ExchangePart::End(end),
+                    _ => return other(line),
+                };
+                Body::Model(Exchange { exchange, part })
+            }
+            Self {
                 base64: Some(base64),
                 ..
             } => Body::Line {
@@ -471,33 +422,6 @@ impl Members {
                 id,
                 seconds: seconds.unwrap_or(0.0),
             },
-            Self {
-                exchange: Some(exchange),
-                ..
-            } => {
-                let part = match self {
-                    Self {
-                        request: Some(raw),
-                        path,
-                        side,
-                        ..
-                    } => ExchangePart::Request {
-                        path: path.unwrap_or_default(),
-                        body: Box::<str>::from(raw).into(),
-                        side,
-                    },
-                    Self {
-                        status: Some(status),
-                        ..
-                    } => ExchangePart::Status(status),
-                    Self {
-                        chunk: Some(chunk), ..
-                    } => ExchangePart::Chunk(chunk),
-                    Self { end: Some(end), .. } => ExchangePart::End(end),
-                    _ => return other(line),
-                };
-                Body::Model(Exchange { exchange, part })
-            }
             _ => return other(line),
         })
     }
@@ -516,7 +440,7 @@ fn other(line: &str) -> Result<Body, String> {
 }
 
 /// Appends a member with its value as JSON.
-fn put(out: &mut Vec<u8>, name: &str, json: &str) {
+pub(super) fn put(out: &mut Vec<u8>, name: &str, json: &str) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
@@ -524,7 +448,7 @@ fn put(out: &mut Vec<u8>, name: &str, json: &str) {
 }
 
 /// Appends a member whose value is this text.
-fn put_text(out: &mut Vec<u8>, name: &str, text: &str) {
+pub(super) fn put_text(out: &mut Vec<u8>, name: &str, text: &str) {
     put(out, name, "");
     // Neither a text nor a vector gives an error.
     let _ = serde_json::to_writer(out, text);
@@ -555,11 +479,6 @@ fn put_seconds(out: &mut Vec<u8>, seconds: f64) {
         }
     }
     out.extend_from_slice(digits.get(digits.len() - used..).unwrap_or_default());
-}
-
-/// The same JSON with its line breaks, which can only be white space between tokens, as blanks.
-fn on_one_line(json: &str) -> String {
-    json.replace(['\n', '\r'], " ")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The recording of one agent process: its events, and the file that holds them (JSON Lines).
 
 mod event;
+mod exchange;
 mod header;
 mod lines;
 mod observed;
@@ -8,7 +9,8 @@ mod reader;
 mod recording;
 mod writer;
 
-pub use event::{Body, Event, Exchange, ExchangeEnd, ExchangePart, Exit, Party};
+pub use event::{Body, Event, Exit, Party};
+pub use exchange::{Exchange, ExchangeEnd, ExchangePart};
 pub use header::{FORMAT, Header};
 pub use lines::Lines;
 pub use observed::{Observed, Outbox};

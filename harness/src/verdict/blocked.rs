@@ -24,6 +24,8 @@ pub enum Blocker {
     Login,
     /// It speaks another version of the protocol.
     Version,
+    /// Its model gave no answer at all.
+    Model,
 }
 
 impl Blocker {
@@ -33,6 +35,15 @@ impl Blocker {
             Self::NoAgent => &[],
             Self::Login => &["TRANSPORT", "JSONRPC", "INIT", "AUTH"],
             Self::Version => &["TRANSPORT", "JSONRPC", "INIT"],
+            Self::Model => &[
+                "TRANSPORT",
+                "JSONRPC",
+                "INIT",
+                "AUTH",
+                "SESSION",
+                "LIST",
+                "DELETE",
+            ],
         }
     }
 }
@@ -115,6 +126,15 @@ mod tests {
         assert_eq!(standing.why, ["it wants a login"]);
         assert_eq!(it.get("TRANSPORT-01").unwrap().state, State::Pass);
         assert_eq!(it.count(Level::Must, State::Fail), 0);
+    }
+
+    #[test]
+    fn what_needs_the_model_is_inconclusive_where_it_never_answered() {
+        let it = assessment(&["PROMPT-03"]).blocked(&blocked(Blocker::Model));
+        assert_eq!(it.verdict, Verdict::Inconclusive);
+        assert_eq!(it.get("PROMPT-03").unwrap().state, State::Inconclusive);
+        let it = assessment(&["SESSION-01"]).blocked(&blocked(Blocker::Model));
+        assert_eq!(it.verdict, Verdict::NotConformant);
     }
 
     #[test]

@@ -124,6 +124,103 @@ fn what_stands_in_the_way_decides_the_exit_code() {
 }
 
 #[test]
+fn an_answer_that_is_not_right_is_no_readiness() {
+    let folder = tempfile::tempdir().unwrap();
+    for (result, part) in [
+        ("null", "INIT-"),
+        (
+            r#"{"protocolVersion":"1","agentCapabilities":{}}"#,
+            "found the string \"1\"",
+        ),
+    ] {
+        let text = format!(
+            "#!/bin/sh\nread line\necho '{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{result}}}'\n\
+             read line\necho '{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"sessionId\":\"s\"}}}}'\ncat > /dev/null\n"
+        );
+        let agent = program(folder.path(), "odd", &text);
+        let run = doctor(&Harness::new(), &["--agent", &agent], PATH);
+        assert_eq!(run.code, 1, "{result}: {}{}", run.stdout, run.stderr);
+        assert!(
+            run.stdout.contains("its answer is not right: "),
+            "{}",
+            run.stdout
+        );
+        assert!(run.stdout.contains(part), "{}", run.stdout);
+        assert!(
+            run.stdout.trim_end().ends_with("odd: not ready"),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_told_as_that() {
+    let folder = tempfile::tempdir().unwrap();
+    // It answers when its stdin is closed: behind any limit.
+    let text = "#!/bin/sh\ncat > /dev/null\n\
+        echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":1,\"agentCapabilities\":{}}}'\n";
+    let agent = program(folder.path(), "late", text);
+    let words = ["--agent", &agent, "--startup-timeout", "0.5"];
+    let run = doctor(&Harness::new(), &words, PATH);
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    let text = run.stdout.replace('\n', " ");
+    assert!(text.contains(", too late"), "{text}");
+    assert!(
+        text.contains("it answered `initialize` after ") && text.contains("the limit is 0.50 s"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_files_that_count_and_the_tools_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("mine.toml");
+    let text = format!(
+        "name = \"mine\"\nabout = \"mine\"\ncommand = [\"{}/tests/agents/echo.sh\"]\n[tools]\nexecute = \"sh\"\n",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    fs::write(&profile, text).unwrap();
+    fs::write(
+        folder.path().join("harness.toml"),
+        "profile = \"mine.toml\"\n[tools]\nread = { tool = \"cat\", with = { all = true } }\n",
+    )
+    .unwrap();
+    let harness = Harness::new();
+    let mut command = harness.command(&["doctor"]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for part in [
+        "mine.toml",
+        "settings    harness.toml",
+        "`cat` with {\"all\":true}",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn what_no_program_can_be_given_is_a_matter_of_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("mine.toml");
+    let text = "name = \"mine\"\nabout = \"mine\"\ncommand = [\"true\"]\n[env]\nA = \"x\\u0000\"\n";
+    fs::write(&profile, text).unwrap();
+    let run = doctor(
+        &Harness::new(),
+        &["--profile", profile.to_str().unwrap()],
+        PATH,
+    );
+    assert_eq!(run.code, 2, "{}{}", run.stdout, run.stderr);
+    assert!(
+        run.stderr
+            .contains("mine.toml:5:5: the value of `A` holds a NUL"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn a_mode_that_the_agent_does_not_offer_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("mine.toml");

@@ -48,7 +48,7 @@ fn what_clients_are_known_to_break_on_is_explained_with_the_reports() {
 
 #[test]
 fn a_scenario_is_explained_by_its_file_and_by_its_run() {
-    for what in ["init/version-unknown", "init/version-unknown[2]"] {
+    for what in ["init/version-unknown", "init/version-unknown[3000]"] {
         let run = Harness::new().call(&["explain", what]);
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert!(run.stdout.contains("INIT-03: "), "{}", run.stdout);

@@ -52,3 +52,23 @@ fn what_a_well_equipped_agent_has_is_shown_and_nothing_is_held_against_it() {
     assert_eq!(missing, Vec::<&str>::new());
     assert_eq!(run.code, 0, "{}", run.stderr);
 }
+
+#[test]
+fn an_agent_that_speaks_version_2_too_may_refuse_it_without_its_members() {
+    let run = Harness::new().run(&[
+        "--agent",
+        &agent("both-versions"),
+        "--only",
+        "init/version*,init/handshake",
+        "--report",
+        "json=-",
+    ]);
+    let report = run.json();
+    let standings = report["requirements"].as_array().unwrap();
+    let negotiated = standings
+        .iter()
+        .find(|entry| entry["id"] == "INIT-03")
+        .unwrap();
+    assert_eq!(negotiated["status"], "pass", "{negotiated}");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}

@@ -111,11 +111,40 @@ fn a_script_is_served_until_a_signal_and_each_exchange_is_a_line() {
             "{said}"
         );
         assert!(
-            lines[1].starts_with("2 /v1/models (beside the script: models) 200, "),
+            lines[1].starts_with("note: the script is at its end: "),
             "{said}"
         );
-        assert_eq!(lines.len(), 2, "{said}");
+        assert!(
+            lines[2].starts_with("2 /v1/models (beside the script: models) 200, "),
+            "{said}"
+        );
+        assert_eq!(lines.len(), 3, "{said}");
     }
+}
+
+#[test]
+fn the_end_of_the_script_and_a_call_without_a_tool_are_said() {
+    let serving =
+        serve("[[model]]\ncall = { kind = \"execute\", command = \"ls\" }\n[[model]]\nsay = \"a\"");
+    for text in ["one", "two", "three", "four"] {
+        let body = format!(
+            r#"{{"model":"m","messages":[{{"role":"user","content":"{text}"}}],"tools":[{{"type":"function","function":{{"name":"fly","parameters":{{"type":"object"}}}}}}]}}"#
+        );
+        serving.ask(&format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: h\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ));
+    }
+    let (_, said) = serving.end(Signal::SIGTERM);
+    let notes: Vec<&str> = said.lines().filter(|it| it.starts_with("note: ")).collect();
+    assert!(
+        notes[0].contains("execute") && notes[0].ends_with(": fly"),
+        "{said}"
+    );
+    assert!(notes[1].contains("is at its end"), "{said}");
+    // Of turns that follow each other closely it may be told at once.
+    let last = notes.last().unwrap();
+    assert!(last.starts_with("note: 2 turns beyond the end"), "{said}");
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 mod agent_process;
 mod bob_faults;
+mod citations;
 mod cli_check;
 mod cli_diff;
 mod cli_doctor;
 mod cli_faults;
 mod cli_help;
 mod cli_import;
+mod cli_init;
 mod cli_lawful;
 mod cli_model;
 mod cli_play;
@@ -27,6 +29,7 @@ mod model_gemini;
 mod model_messages;
 mod model_responses;
 mod model_server;
+mod own_messages;
 mod readme;
 mod record_model;
 mod recorder;

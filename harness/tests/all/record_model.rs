@@ -106,8 +106,17 @@ impl Agent {
     }
 
     /// Ends the agent and gives the parts of the exchanges that were recorded, and the text of the file.
-    fn end(mut self) -> (Vec<(u64, ExchangePart)>, String) {
+    fn end(self) -> (Vec<(u64, ExchangePart)>, String) {
+        let (parts, text, _) = self.end_saying();
+        (parts, text)
+    }
+
+    /// The same, with what the recorder said on stderr.
+    fn end_saying(mut self) -> (Vec<(u64, ExchangePart)>, String, String) {
         drop(self.child.stdin.take());
+        let mut said = String::new();
+        let mut stderr = self.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
         assert!(self.child.wait().unwrap().success());
         let parts = self
             .recorder
@@ -119,7 +128,7 @@ impl Agent {
             })
             .collect();
         let text = std::fs::read_to_string(self.recorder.file()).unwrap();
-        (parts, text)
+        (parts, text, said)
     }
 }
 
@@ -246,11 +255,17 @@ fn a_server_that_is_not_there_is_a_502_with_a_sentence() {
     let reply = all(agent.ask("/chat/completions?key=not-to-be-told", "", CHAT.as_bytes()));
     assert!(reply.starts_with("HTTP/1.1 502 "), "{reply}");
     assert!(
-        reply.contains(&format!("the model server `http://{nobody}` failed: ")),
+        reply.contains(&format!(
+            "the model server `http://{nobody}` could not be reached: "
+        )),
         "{reply}"
     );
     assert!(!reply.contains("not-to-be-told"), "{reply}");
-    let (parts, text) = agent.end();
+    let (parts, text, said) = agent.end_saying();
+    assert!(
+        said.contains("the one request to the model was not answered: the model server"),
+        "{said}"
+    );
     assert_eq!(parts[1].1, ExchangePart::Status(502));
     assert_eq!(parts.last().unwrap().1, ExchangePart::End(ExchangeEnd::Cut));
     assert!(!text.contains("not-to-be-told"), "{text}");
@@ -317,6 +332,63 @@ fn a_request_longer_than_the_queue_passes_and_is_kept() {
     let (parts, _) = agent.end();
     assert!(matches!(&parts[0].1, ExchangePart::Request { body, .. } if *body == asked));
     assert_eq!(parts[2].1, ExchangePart::Chunk("{}".into()));
+}
+
+/// A reply with this encoding and body.
+fn encoded(encoding: &'static str, body: Vec<u8>) -> (String, Vec<(u64, ExchangePart)>) {
+    let (address, served) = upstream(move |_, mut stream| {
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: {encoding}\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        )
+        .unwrap();
+        stream.write_all(&body).unwrap();
+    });
+    let agent = Agent::start(&["--model-upstream", &address]);
+    let mut reply = Vec::new();
+    let mut stream = agent.ask("/chat/completions", "", CHAT.as_bytes());
+    stream.read_to_end(&mut reply).unwrap();
+    served.join().unwrap();
+    (String::from_utf8_lossy(&reply).into_owned(), agent.end().0)
+}
+
+#[test]
+fn a_reply_that_comes_compressed_passes_as_it_is_and_is_recorded_in_plain() {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(b"data: {\"a\":1}\n\ndata: [DONE]\n\n")
+        .unwrap();
+    let (reply, parts) = encoded("gzip", gzip.finish().unwrap());
+    assert!(reply.contains("content-encoding: gzip"), "{reply}");
+    let kept: Vec<_> = parts.into_iter().skip(2).map(|(_, part)| part).collect();
+    assert_eq!(
+        kept,
+        [
+            ExchangePart::Chunk("data: {\"a\":1}\n\n".into()),
+            ExchangePart::Chunk("data: [DONE]\n\n".into()),
+            ExchangePart::End(ExchangeEnd::Complete),
+        ]
+    );
+}
+
+#[test]
+fn a_reply_in_an_encoding_that_cannot_be_read_is_said_to_be_missing() {
+    let (_, parts) = encoded("br", vec![0x0b, 0x02, 0x80]);
+    assert_eq!(parts[2].1, ExchangePart::Unreadable("br".into()));
+    assert_eq!(parts[3].1, ExchangePart::End(ExchangeEnd::Complete));
+    let (_, parts) = encoded("gzip", b"data: {}\n\n".to_vec());
+    assert_eq!(parts[2].1, ExchangePart::Unreadable("gzip".into()));
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_recorded_as_they_are() {
+    let body = b"data: {\"a\":\"\xff\"}\n\ndata: [DONE]\n\n".to_vec();
+    let (_, parts) = encoded("identity", body);
+    assert_eq!(
+        parts[2].1,
+        ExchangePart::Bytes(b"data: {\"a\":\"\xff\"}\n\n".to_vec())
+    );
+    assert_eq!(parts[3].1, ExchangePart::Chunk("data: [DONE]\n\n".into()));
 }
 
 #[test]

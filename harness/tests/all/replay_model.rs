@@ -264,3 +264,30 @@ fn a_run_with_a_real_model_keeps_its_exchanges_in_the_traces() {
         .count();
     assert!(with_model > 0, "{}{}", ran.stdout, ran.stderr);
 }
+
+#[test]
+fn a_run_whose_model_never_answers_is_inconclusive_and_says_why() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let words = [
+        "run",
+        "--agent",
+        "bob",
+        "--only",
+        "commands/with-a-link",
+        "--record-model",
+        &format!("http://{nobody}"),
+    ];
+    let ran = Harness::new().call(&words);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains(&format!(
+            "No turn could be judged, since the one request to the model was not answered: the model server `http://{nobody}` could not be reached"
+        )) || text.contains("requests to the model was answered: the model server"),
+        "{text}"
+    );
+    assert!(text.contains("bob 0.11.0: inconclusive"), "{text}");
+}

@@ -174,6 +174,19 @@ fn findings(setup: &Setup, start: &Start, node: Option<&Node>) -> Findings {
             help.push(super::run::NEEDS_A_HOME.to_owned());
         }
         all.push((why, help));
+    } else if let Some(seconds) = start.late() {
+        exit = Exit::Findings;
+        let limit = setup.startup_timeout.mul_f64(setup.profile.slow.max(1.0));
+        all.push((
+            format!(
+                "it answered `initialize` after {seconds:.2} s, when it was no longer waited for: the limit is {:.2} s",
+                limit.as_secs_f64()
+            ),
+            vec![
+                "Give it more time with `--startup-timeout SECONDS`, or with `slow` in a profile."
+                    .to_owned(),
+            ],
+        ));
     } else if let Some(version) = start.other_version() {
         exit = Exit::Findings;
         all.push((
@@ -204,6 +217,15 @@ fn findings(setup: &Setup, start: &Start, node: Option<&Node>) -> Findings {
                     .to_owned(),
             ],
         ));
+    }
+    let broken = start.broken(setup);
+    if !broken.is_empty() && exit != Exit::NoAgent {
+        exit = Exit::Findings;
+        all.extend(broken.into_iter().map(|what| {
+            let id = what.split(':').next().unwrap_or_default();
+            let help = format!("`harness explain {id}` shows where that is written.");
+            (format!("its answer is not right: {what}"), vec![help])
+        }));
     }
     Findings { exit, all }
 }

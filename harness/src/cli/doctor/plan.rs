@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::Page;
@@ -71,7 +72,21 @@ impl Plan {
                 profile.name,
                 profile.about,
                 tried.collect::<String>()
-            )],
+            )]
+            .into_iter()
+            .chain(
+                profile
+                    .file
+                    .iter()
+                    .map(|file| format!("from {}", file.display())),
+            ),
+        );
+        page.entry(
+            "settings",
+            profile
+                .settings
+                .iter()
+                .map(|file| file.display().to_string()),
         );
         page.entry("command", [setup.command.to_string()]);
         page.entry(
@@ -109,6 +124,7 @@ impl Plan {
                 None => "as the agent starts".to_owned(),
             }],
         );
+        page.entry("tools", tools(profile));
         page.entry(
             "login",
             profile
@@ -185,6 +201,21 @@ impl Plan {
         }
         words
     }
+}
+
+/// Which of the agent's tools are called for which kinds, where the profile says so.
+fn tools(profile: &Profile) -> Vec<String> {
+    let rows = profile.tools.rows.iter();
+    rows.map(|(kind, tool)| {
+        let how = match (&tool.arguments, &tool.text) {
+            (Some(arguments), _) => format!(" {}", Value::Object(arguments.clone())),
+            (None, Some(text)) => format!(" with the text \"{text}\""),
+            (None, None) if tool.with.is_empty() => String::new(),
+            (None, None) => format!(" with {}", Value::Object(tool.with.clone())),
+        };
+        format!("{kind}: `{}`{how}", tool.tool)
+    })
+    .collect()
 }
 
 /// The scripted model as agents see it, with a placeholder for its address.

@@ -13,7 +13,8 @@ use crate::report::AgentIdentity;
 use crate::scenario::file::read;
 use crate::scenario::{self, Outcome, Reached, Setup};
 use crate::source::Source;
-use crate::trace::{Party, TraceReader};
+use crate::spec::{Catalogue, Level};
+use crate::trace::{Body, Party, TraceReader};
 use crate::wire::Id;
 
 /// What is done: as little as shows that a run can begin.
@@ -25,6 +26,8 @@ pub(super) struct Start {
     pub(super) outcome: Outcome,
     /// The answers in the order of their requests: method, seconds it took, `result`, `error`.
     answers: Vec<Answer>,
+    /// Whether an answer to `initialize` was no longer waited for.
+    gave_up: bool,
 }
 
 struct Answer {
@@ -32,6 +35,8 @@ struct Answer {
     id: Id,
     sent: f64,
     answered: Option<(f64, Result<Value, Value>)>,
+    /// The event of the answer.
+    event: Option<u64>,
 }
 
 /// Starts the agent, speaks to it, and ends it.
@@ -44,23 +49,36 @@ pub(super) async fn start(setup: &Setup) -> Result<Start, String> {
         read("doctor/start", &source, &tables::known_id).map_err(|problem| problem.to_string())?;
     let scenario = scenarios.first().ok_or("nothing to start with")?;
     let outcome = scenario::run(scenario, setup).await;
-    let answers = match &outcome.trace {
+    let (answers, gave_up) = match &outcome.trace {
         Some(trace) => answers(trace),
-        None => Vec::new(),
+        None => (Vec::new(), false),
     };
-    Ok(Start { outcome, answers })
+    Ok(Start {
+        outcome,
+        answers,
+        gave_up,
+    })
 }
 
-/// The client's requests with their answers, from a trace.
-fn answers(trace: &Path) -> Vec<Answer> {
+/// The client's requests with their answers, from a trace, and whether one to `initialize` was given up.
+fn answers(trace: &Path) -> (Vec<Answer>, bool) {
     let mut all: Vec<Answer> = Vec::new();
+    let mut gave_up = false;
     let file = File::open(trace).ok();
     let Some(mut reader) = file.and_then(|file| TraceReader::open(BufReader::new(file)).ok())
     else {
-        return all;
+        return (all, gave_up);
     };
+    let mut index = 0;
     while let Ok(Some(next)) = reader.next_event() {
         let Ok(event) = next else { continue };
+        index += 1;
+        if let Body::Unanswered { id, .. } = &event.body {
+            let id = Id::from_value(id);
+            gave_up |= all
+                .iter()
+                .any(|own| own.id == id && own.method == "initialize");
+        }
         let Some(reading) = event.body.reading() else {
             continue;
         };
@@ -74,6 +92,7 @@ fn answers(trace: &Path) -> Vec<Answer> {
                 id: id.clone(),
                 sent: event.at,
                 answered: None,
+                event: None,
             }),
             (Party::Agent, None) => {
                 let open = all
@@ -85,12 +104,13 @@ fn answers(trace: &Path) -> Vec<Answer> {
                         None => Ok(message.result().cloned().unwrap_or_default()),
                     };
                     open.answered = Some((event.at, said));
+                    open.event = Some(index - 1);
                 }
             }
             _ => {}
         }
     }
-    all
+    (all, gave_up)
 }
 
 impl Start {
@@ -110,6 +130,37 @@ impl Start {
             Arrival::Answered => None,
             Arrival::NotAsked => Some("the agent was not asked".to_owned()),
         }
+    }
+
+    /// Where `initialize` was answered when nobody waited for it any more: how long that took, in seconds.
+    pub(super) fn late(&self) -> Option<f64> {
+        let answer = self.answer("initialize")?;
+        let (at, _) = answer.answered.as_ref()?;
+        self.gave_up.then_some(at - answer.sent)
+    }
+
+    /// The requirements that its answers break, with what is wrong, but for those that are known to fail.
+    pub(super) fn broken(&self, setup: &Setup) -> Vec<String> {
+        let version = AgentIdentity::new(Vec::new(), self.outcome.handshake.as_ref()).version;
+        let today = jiff::Zoned::now().date().to_string();
+        let known = |id: &str| {
+            let mut entries = setup.profile.known.iter();
+            entries.any(|entry| entry.covers(id, None) && entry.counts(version.as_deref(), &today))
+        };
+        let answers: Vec<u64> = self.answers.iter().filter_map(|it| it.event).collect();
+        let mut broken = Vec::new();
+        for (id, tally) in self.outcome.judgement.iter() {
+            let level = Catalogue::v1().get(id).map(|requirement| requirement.level);
+            if level != Some(Level::Must) || known(id) {
+                continue;
+            }
+            let findings = tally.findings.iter().filter(|finding| {
+                let place = finding.place.as_ref();
+                place.is_some_and(|place| answers.contains(&place.event))
+            });
+            broken.extend(findings.map(|finding| format!("{id}: {}", finding.message)));
+        }
+        broken
     }
 
     /// The version of the protocol that it answered, where that is not 1.
@@ -176,7 +227,11 @@ impl Start {
             "" => String::new(),
             name => format!(", as {name}"),
         };
-        page.entry("initialize", [names("initialize") + &agent]);
+        let late = match self.late() {
+            Some(_) => ", too late",
+            None => "",
+        };
+        page.entry("initialize", [names("initialize") + &agent + late]);
         if self.answer("session/new").is_some() {
             let modes = match self.modes().as_slice() {
                 [] => String::new(),

@@ -10,6 +10,7 @@ use super::super::agent::{
 };
 use super::super::reports::Output;
 use super::super::value::{self, Color};
+use crate::agent::Named;
 use crate::model::Upstream;
 
 const CHOICE: &str = "What is run and judged";
@@ -62,7 +63,7 @@ pub(crate) struct RunArguments {
     /// How many scenarios run side by side
     ///
     /// By default what the cores and the free memory allow; a profile says how much memory an agent takes.
-    #[arg(long, value_name = "N", value_parser = value::jobs, allow_negative_numbers = true, help_heading = PACE)]
+    #[arg(short, long, value_name = "N", value_parser = value::jobs, allow_negative_numbers = true, help_heading = PACE)]
     pub(super) jobs: Option<usize>,
 
     #[command(flatten)]
@@ -108,6 +109,21 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
+    /// Which agent is started.
+    pub(in crate::cli) fn agent(&self) -> &AgentArguments {
+        &self.agent
+    }
+
+    /// The variables that the agent is given.
+    pub(in crate::cli) fn variables(&self) -> &[Named] {
+        &self.surroundings.env
+    }
+
+    /// Whether `should` and `interop` count.
+    pub(in crate::cli) fn is_strict(&self) -> bool {
+        self.strict
+    }
+
     /// How much is shown, and where.
     pub(super) fn output(&self) -> Output<'_> {
         Output {

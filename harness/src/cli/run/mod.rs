@@ -13,6 +13,7 @@ use super::Exit;
 use super::output::error;
 use super::reports::REPORT_FAULT;
 use crate::agent::ModelAccess;
+use crate::model::Reach;
 use crate::report::{self, AgentIdentity, Fault, Run, Surroundings};
 use crate::scenario::{Outcome, Reached, Setup};
 use crate::verdict::{Assessment, Blocked, Blocker, KnownFailures, Piece, Scope, Verdict, assess};
@@ -23,29 +24,32 @@ use play::Played;
 
 /// Runs the command.
 pub(super) fn main(arguments: &RunArguments) -> Exit {
-    let plan = match plan::plan(arguments) {
-        Ok(plan) => plan,
-        Err(why) => {
-            error(why);
-            return Exit::Usage;
-        }
-    };
-    let paint = arguments.color.paint(&io::stderr());
-    let played = match play::play(&plan, arguments.quiet, arguments.verbose, paint) {
-        Ok(played) => played,
-        Err(why) => {
-            error(format_args!("{why}; {REPORT_FAULT}"));
-            return Exit::Fault;
-        }
-    };
-    let run = conclude(&plan, played);
-    match arguments.output().show(&run) {
-        Ok(()) => exit(&run, arguments.strict),
-        Err(why) => {
-            error(why);
-            Exit::Fault
-        }
+    match judged(arguments) {
+        Ok(run) => exit(&run, arguments.strict),
+        Err(exit) => exit,
     }
+}
+
+/// Runs the scenarios, judges what they showed, and tells it where the arguments say.
+///
+/// # Errors
+/// The exit code where it does not come to a report; why is told already.
+pub(super) fn judged(arguments: &RunArguments) -> Result<Run, Exit> {
+    let plan = plan::plan(arguments).map_err(|why| {
+        error(why);
+        Exit::Usage
+    })?;
+    let paint = arguments.color.paint(&io::stderr());
+    let played = play::play(&plan, arguments.quiet, arguments.verbose, paint).map_err(|why| {
+        error(format_args!("{why}; {REPORT_FAULT}"));
+        Exit::Fault
+    })?;
+    let run = conclude(&plan, played);
+    arguments.output().show(&run).map_err(|why| {
+        error(why);
+        Exit::Fault
+    })?;
+    Ok(run)
 }
 
 /// Judges what was played as a whole.
@@ -78,7 +82,8 @@ fn conclude(plan: &Plan, played: Played) -> Run {
     let mut assessment = assess(&pieces, scope, judged, &known);
     let blocked = played
         .no_agent
-        .or_else(|| held_up(outcomes, &assessment, handshake));
+        .or_else(|| held_up(outcomes, &assessment, handshake))
+        .or_else(|| no_model(outcomes));
     if let Some(blocked) = &blocked {
         assessment = assessment.blocked(blocked);
     }
@@ -146,6 +151,22 @@ fn held_up(
     })
 }
 
+/// Where the model is recorded and gave no answer at all.
+fn no_model(outcomes: &[Outcome]) -> Option<Blocked> {
+    let mut reach = Reach::default();
+    for outcome in outcomes {
+        reach.add(&outcome.upstream);
+    }
+    Some(Blocked {
+        by: Blocker::Model,
+        why: format!("No turn could be judged, since {}.", reach.nobody()?),
+        advice: vec![
+            "Look at the address behind `--record-model`, and pass the key that it wants with `--env NAME`."
+                .to_owned(),
+        ],
+    })
+}
+
 /// What may help an agent that wants a login, by its answer to `initialize`.
 pub(super) fn login_advice(handshake: Option<&serde_json::Value>) -> Vec<String> {
     let methods = methods(handshake);
@@ -176,7 +197,7 @@ fn methods(handshake: Option<&serde_json::Value>) -> Vec<String> {
 }
 
 /// The exit code: the first that holds of 4, 3, 1.
-fn exit(run: &Run, strict: bool) -> Exit {
+pub(super) fn exit(run: &Run, strict: bool) -> Exit {
     let assessment = &run.assessment;
     if !run.faults.is_empty() {
         Exit::Fault

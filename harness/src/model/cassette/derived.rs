@@ -170,6 +170,7 @@ impl Deriving {
             side: None,
             tools: Vec::new(),
             reply,
+            lost: None,
             used: false,
         });
     }

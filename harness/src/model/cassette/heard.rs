@@ -16,6 +16,9 @@ const ENDS: &[&str] = &[
 /// How much of the end of a reply is looked through for that, in bytes.
 const END: usize = 16 * 1024;
 
+/// The status that is taken where none was recorded.
+pub(super) const FINE: u16 = 200;
+
 /// One exchange.
 #[derive(Default)]
 pub(super) struct Heard {
@@ -30,7 +33,9 @@ pub(super) struct Heard {
     pub(super) side: Option<String>,
     pub(super) end: Option<ExchangeEnd>,
     status: Option<u16>,
-    reply: String,
+    reply: Vec<u8>,
+    /// The encoding in which the reply came, where it could not be read and is not there.
+    unreadable: Option<String>,
 }
 
 /// All exchanges, in the order in which they begin.
@@ -63,7 +68,9 @@ pub(super) fn all(recording: &Recording) -> Vec<Heard> {
                 heard.side.clone_from(side);
             }
             ExchangePart::Status(status) => heard.status = Some(*status),
-            ExchangePart::Chunk(chunk) => heard.reply.push_str(chunk),
+            ExchangePart::Chunk(chunk) => heard.reply.extend_from_slice(chunk.as_bytes()),
+            ExchangePart::Bytes(bytes) => heard.reply.extend_from_slice(bytes),
+            ExchangePart::Unreadable(encoding) => heard.unreadable = Some(encoding.clone()),
             ExchangePart::End(end) => heard.end = Some(*end),
         }
     }
@@ -85,8 +92,8 @@ fn failing(failure: Failure) -> Reply {
 impl Heard {
     /// What was replied, as a reply of a script.
     pub(super) fn reply(&self, interface: &dyn Interface) -> Reply {
-        let status = self.status.unwrap_or(200);
-        let said = interface.said(status, &self.reply);
+        let status = self.status.unwrap_or(FINE);
+        let said = interface.said(status, &String::from_utf8_lossy(&self.reply));
         if status >= 400 {
             let message = said.error;
             return failing(Failure::Status { status, message });
@@ -105,18 +112,46 @@ impl Heard {
         reply
     }
 
+    /// Why nothing can be replied in place of it: a clause.
+    pub(super) fn lost(&self) -> Option<String> {
+        // A failure is given by its status.
+        if self.status.is_some_and(|status| status >= 400) {
+            return None;
+        }
+        if let Some(encoding) = &self.unreadable {
+            return Some(format!(
+                "it came compressed (`{encoding}`), and what is compressed so cannot be recorded"
+            ));
+        }
+        if self.end != Some(ExchangeEnd::Complete) || self.is_whole() {
+            return None;
+        }
+        let reply = String::from_utf8_lossy(&self.reply);
+        interface::parts(&reply).is_empty().then(|| {
+            if reply.trim().is_empty() {
+                "nothing of its body is in the recording".to_owned()
+            } else {
+                "its body is no reply of a model".to_owned()
+            }
+        })
+    }
+
+    /// What is wrong with its status as it was recorded: a clause.
+    pub(super) fn status_damage(&self) -> Option<String> {
+        match self.status {
+            Some(200..=299 | 400..=599) => None,
+            Some(status) => Some(format!("{status} is no status of a reply")),
+            // An agent may have hung up before there was one.
+            None if self.reply.is_empty() => None,
+            None => Some("its status is missing or damaged".to_owned()),
+        }
+    }
+
     /// Whether the reply came to its own end, whoever hung up then.
     fn is_whole(&self) -> bool {
-        let mut from = self.reply.len().saturating_sub(END);
-        while !self.reply.is_char_boundary(from) {
-            from += 1;
-        }
-        let tail: String = self
-            .reply
-            .get(from..)
-            .unwrap_or_default()
-            .split_whitespace()
-            .collect();
+        let from = self.reply.len().saturating_sub(END);
+        let tail = String::from_utf8_lossy(self.reply.get(from..).unwrap_or_default());
+        let tail: String = tail.split_whitespace().collect();
         ENDS.iter().any(|end| tail.contains(end))
     }
 }

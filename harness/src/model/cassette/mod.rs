@@ -48,6 +48,8 @@ struct Take {
     /// The tools that were offered then.
     tools: Vec<Tool>,
     reply: Reply,
+    /// Why the reply is not in the recording, where it is not.
+    lost: Option<String>,
     used: bool,
 }
 
@@ -136,6 +138,7 @@ impl Cassette {
                 side: None,
                 tools: Vec::new(),
                 reply: heard::refused(),
+                lost: None,
                 used: false,
             });
             return;
@@ -154,6 +157,13 @@ impl Cassette {
         if side.is_none() {
             self.seen.turn(&asked);
         }
+        if let Some(why) = heard.status_damage() {
+            self.tell(format!(
+                "exchange {}: {why}; its reply is given with status {}",
+                heard.number,
+                heard::FINE
+            ));
+        }
         let mut reply = heard.reply(interface);
         calls::put_in(&mut reply, live);
         self.takes.push(Take {
@@ -162,6 +172,7 @@ impl Cassette {
             side: side.map(|reason| (reason, asked.answer.clone())),
             tools: asked.tools,
             reply,
+            lost: heard.lost(),
             used: false,
         });
     }
@@ -192,6 +203,13 @@ impl Cassette {
             return Turn::Beyond;
         };
         take.used = true;
+        if let Some(why) = &take.lost {
+            let why = format!(
+                "the reply of exchange {} cannot be given: {why}",
+                take.number
+            );
+            return self.missed(why);
+        }
         let reply = calls::fitted(&take.reply, &take.tools, &asked.tools);
         if fit.results == Alike::Not {
             let told = format!(
@@ -217,7 +235,10 @@ impl Cassette {
                 .side
                 .as_ref()
                 .is_some_and(|(purpose, answer)| *purpose == reason && same_form(answer));
-            of_purpose && take.reply.fail.is_none() && fit::fit(&take.talk, live).is_some()
+            of_purpose
+                && take.reply.fail.is_none()
+                && take.lost.is_none()
+                && fit::fit(&take.talk, live).is_some()
         });
         let best = candidates
             .min_by_key(|(place, take)| (take.used, *place))
@@ -244,6 +265,11 @@ impl Cassette {
                 fit::parting(talk, live)
             ),
         };
+        self.missed(why)
+    }
+
+    /// An error in the place of a reply that the recording does not have.
+    fn missed(&mut self, why: String) -> Turn {
         self.tell(why.clone());
         Turn::Miss(Box::new(Reply {
             fail: Some(Failure::Status {

@@ -301,3 +301,70 @@ fn a_request_for_a_title_gets_the_recorded_one_and_a_new_one_a_neutral_answer() 
         json!({"messages": [{"role": "user", "content": "Generate a title for: something"}]});
     assert_eq!(cassette.take(&live(&other)), Turn::Side("title"));
 }
+
+#[test]
+fn a_reply_that_could_not_be_recorded_is_a_failure_that_says_so() {
+    let unreadable = ExchangePart::Unreadable("br".into());
+    let binary = ExchangePart::Bytes(vec![0x1f, 0x8b, 8, 0]);
+    for (parts, wanted) in [
+        (vec![unreadable], "it came compressed (`br`)"),
+        (vec![], "nothing of its body is in the recording"),
+        (vec![binary], "its body is no reply of a model"),
+    ] {
+        let hello = request(&[("user", "hello")]);
+        let mut all = vec![asked(&hello), ExchangePart::Status(200)];
+        all.extend(parts);
+        all.push(ExchangePart::End(ExchangeEnd::Complete));
+        let mut cassette = Tape::default().prompt("hello").parts(all).cassette();
+        let turn = cassette.take(&live(&hello));
+        assert!(matches!(turn, Turn::Miss(_)), "{turn:?}");
+        let reply = said(turn);
+        assert!(
+            reply.contains("the reply of exchange 1 cannot be given: ") && reply.contains(wanted),
+            "{reply}"
+        );
+        assert_eq!(cassette.told().len(), 1);
+    }
+}
+
+#[test]
+fn an_empty_reply_and_a_failure_without_a_body_are_replies() {
+    let hello = request(&[("user", "hello")]);
+    let replied = |status, body: &str| {
+        let mut parts = vec![asked(&hello), ExchangePart::Status(status)];
+        parts.extend((!body.is_empty()).then(|| ExchangePart::Chunk(body.into())));
+        parts.push(ExchangePart::End(ExchangeEnd::Complete));
+        Tape::default().prompt("hello").parts(parts).cassette()
+    };
+    let empty =
+        r#"{"choices":[{"message":{"role":"assistant","content":""},"finish_reason":"stop"}]}"#;
+    for (status, body) in [(200, empty), (200, "data: [DONE]\n\n"), (429, "")] {
+        let mut cassette = replied(status, body);
+        let turn = cassette.take(&live(&hello));
+        assert!(matches!(turn, Turn::Reply(..)), "{status} {body}: {turn:?}");
+        assert!(cassette.told().is_empty());
+    }
+}
+
+#[test]
+fn a_status_that_is_damaged_is_said_and_the_reply_given() {
+    let hello = request(&[("user", "hello")]);
+    for (status, wanted) in [
+        (None, "exchange 1: its status is missing or damaged"),
+        (Some(42), "exchange 1: 42 is no status of a reply"),
+    ] {
+        let mut parts = vec![asked(&hello)];
+        parts.extend(status.map(ExchangePart::Status));
+        parts.push(ExchangePart::Chunk(
+            json!({"choices": [{"message": {"content": "hi"}}]}).to_string(),
+        ));
+        parts.push(ExchangePart::End(ExchangeEnd::Complete));
+        let mut cassette = Tape::default().prompt("hello").parts(parts).cassette();
+        assert!(
+            cassette.told()[0].starts_with(wanted),
+            "{:?}",
+            cassette.told()
+        );
+        assert_eq!(said(cassette.take(&live(&hello))), "hi");
+    }
+}

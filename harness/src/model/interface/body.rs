@@ -49,7 +49,7 @@ pub(super) fn text(content: Option<&Value>) -> String {
 }
 
 /// The JSON values of a reply: one that is whole, each event of a stream, or each element of a list.
-pub(super) fn parts(reply: &str) -> Vec<Value> {
+pub(in crate::model) fn parts(reply: &str) -> Vec<Value> {
     let trimmed = reply.trim_start();
     if trimmed.starts_with('{') {
         return serde_json::from_str(trimmed).into_iter().collect();

@@ -11,6 +11,7 @@ mod responses;
 mod route;
 mod said;
 
+pub(in crate::model) use body::parts;
 pub(crate) use error::{ErrorReply, Headers, Trouble};
 pub(crate) use route::{Purpose, family, replying, served};
 pub(crate) use said::{Said, SaidCall};

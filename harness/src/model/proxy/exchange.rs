@@ -15,6 +15,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
+use super::decoding::Decoder;
 use super::headers;
 use super::keeping::Cutter;
 use super::server::Shared;
@@ -39,6 +40,7 @@ pub(super) async fn pass(
         shared: Arc::clone(&shared),
         head: Some(head),
         parts: None,
+        asks: false,
     };
     // A task of its own, so that it can still tell that the agent hung up when this connection is gone.
     shared.exchanges.spawn(exchange.run(request));
@@ -50,6 +52,8 @@ struct Exchange {
     shared: Arc<Shared>,
     head: Option<oneshot::Sender<Response<Parts>>>,
     parts: Option<mpsc::Sender<Part>>,
+    /// Whether it is more than a look-up.
+    asks: bool,
 }
 
 /// Why an exchange is over before its end.
@@ -90,6 +94,7 @@ impl Exchange {
     async fn through(&mut self, request: Request<Incoming>) -> Result<(), Over> {
         let (head, body) = request.into_parts();
         let path = head.uri.path();
+        self.asks = !matches!(head.method, Method::GET | Method::HEAD);
         let url = self
             .shared
             .upstreams
@@ -105,7 +110,7 @@ impl Exchange {
             let why =
                 format!("no model server is given for `{path}`; give one with `--model-upstream`");
             self.told_request(&head, &kept).await;
-            return Err(Over::Failed(why));
+            return Err(self.failed(why));
         };
         let asked = self
             .shared
@@ -132,8 +137,31 @@ impl Exchange {
                 reply = asked => reply,
             },
         };
-        let reply = reply.map_err(|error| Over::Failed(failure(&url, error)))?;
+        let reply = reply.map_err(|error| self.failed(failure(&url, error)))?;
+        self.reached(reply.status(), &url);
         self.back(reply, &url).await
+    }
+
+    /// A request that no server upstream answered.
+    fn failed(&self, why: String) -> Over {
+        if self.asks {
+            self.shared.reach(|reach| reach.failed(why.clone()));
+        }
+        Over::Failed(why)
+    }
+
+    /// A server upstream answered with this status.
+    fn reached(&self, status: StatusCode, url: &Url) {
+        if !self.asks {
+            return;
+        }
+        self.shared.reach(|reach| {
+            if status.as_u16() < 400 {
+                reach.answered();
+            } else {
+                reach.failed(format!("{} answered with status {status}", server(url)));
+            }
+        });
     }
 
     /// Passes the reply back.
@@ -149,11 +177,11 @@ impl Exchange {
         let mut cutter = Some(Cutter::new(&type_of(CONTENT_TYPE)));
         let status = reply.status();
         self.tell(ExchangePart::Status(status.as_u16())).await;
-        if !matches!(encoding.as_str(), "" | "identity") {
-            // It was asked not to. Such a reply passes, and cannot be read.
+        // It was asked not to. Such a reply passes as it is, and is read for the trace where that can be.
+        let mut decoder = Decoder::new(&encoding);
+        if decoder.is_none() {
             cutter = None;
-            let note = json!({ "exchange": self.number, "unreadable": encoding });
-            self.shared.tell(Body::Other(note)).await;
+            self.tell(ExchangePart::Unreadable(encoding.clone())).await;
         }
         let mut answer = Response::new(self.body());
         *answer.status_mut() = status;
@@ -179,7 +207,7 @@ impl Exchange {
                 Ok(Some(bytes)) => bytes,
                 ended => {
                     kept.extend(cutter.as_mut().and_then(Cutter::finish));
-                    self.tell_chunks(kept).await;
+                    self.tell_all(kept).await;
                     return match ended {
                         Ok(_) => Ok(()),
                         Err(error) => Err(Over::Failed(failure(url, error))),
@@ -187,14 +215,20 @@ impl Exchange {
                 }
             };
             missing = missing.map(|missing| missing.saturating_sub(bytes.len() as u64));
-            if let Some(cutter) = &mut cutter {
-                cutter.push(&bytes, |piece| kept.push(piece));
-                if missing == Some(0) {
-                    kept.extend(cutter.finish());
+            if let (Some(reader), Some(decoder)) = (&mut cutter, &mut decoder) {
+                let read = decoder.read(&bytes, |plain| {
+                    reader.push(plain, |piece| kept.push(piece));
+                });
+                if missing == Some(0) || read.is_err() {
+                    kept.extend(reader.finish());
+                }
+                if read.is_err() {
+                    kept.push(ExchangePart::Unreadable(encoding.clone()));
+                    cutter = None;
                 }
             }
             // It is in the trace before the agent can act on it.
-            self.tell_chunks(kept).await;
+            self.tell_all(kept).await;
             place.send(Part::Bytes(bytes));
         }
     }
@@ -250,9 +284,9 @@ impl Exchange {
         .await;
     }
 
-    async fn tell_chunks(&self, kept: Vec<String>) {
-        for chunk in kept {
-            self.tell(ExchangePart::Chunk(chunk)).await;
+    async fn tell_all(&self, parts: Vec<ExchangePart>) {
+        for part in parts {
+            self.tell(part).await;
         }
     }
 
@@ -273,12 +307,19 @@ fn failure(url: &Url, error: reqwest::Error) -> String {
         words = format!("{words}: {cause}");
         source = cause.source();
     }
+    let unreachable = if error.is_connect() {
+        "could not be reached"
+    } else {
+        "failed"
+    };
+    format!("{} {unreachable}: {words}", server(url))
+}
+
+/// A server upstream in words.
+fn server(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url.port().map_or(String::new(), |port| format!(":{port}"));
-    format!(
-        "the model server `{}://{host}{port}` failed: {words}",
-        url.scheme()
-    )
+    format!("the model server `{}://{host}{port}`", url.scheme())
 }
 
 /// What is kept of the body of a request.

@@ -1,5 +1,7 @@
 //! What of a reply is kept: event by event where it is a stream of events, else as a whole.
 
+use crate::trace::ExchangePart;
+
 /// How much of a text is held until its end is seen, in bytes.
 const HELD: usize = 8 << 20;
 
@@ -24,27 +26,27 @@ impl Cutter {
     }
 
     /// Takes the next bytes; `give` gets the pieces that end in them.
-    pub(super) fn push(&mut self, bytes: &[u8], mut give: impl FnMut(String)) {
+    pub(super) fn push(&mut self, bytes: &[u8], mut give: impl FnMut(ExchangePart)) {
         self.held.extend_from_slice(bytes);
         let mut from = 0;
         if self.events {
             while let Some(end) = self.end_of_event(from) {
-                give(text(self.held.get(from..end)));
+                give(piece(self.held.get(from..end).unwrap_or_default().to_vec()));
                 from = end;
             }
         }
         self.held.drain(..from);
         if self.held.len() > HELD {
-            give(text(Some(&self.held)));
-            self.held.clear();
+            let rest = self.held.split_off(whole_characters(&self.held));
+            give(piece(std::mem::replace(&mut self.held, rest)));
         }
         self.seen = self.held.len();
     }
 
     /// What is left at the end.
-    pub(super) fn finish(&mut self) -> Option<String> {
+    pub(super) fn finish(&mut self) -> Option<ExchangePart> {
         let rest = std::mem::take(&mut self.held);
-        (!rest.is_empty()).then(|| text(Some(&rest)))
+        (!rest.is_empty()).then(|| piece(rest))
     }
 
     /// Where the event that begins at `from` ends: behind the empty line.
@@ -70,22 +72,68 @@ impl Cutter {
     }
 }
 
-fn text(bytes: Option<&[u8]>) -> String {
-    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
+/// A piece of a body: text where it is UTF-8, else its bytes.
+fn piece(bytes: Vec<u8>) -> ExchangePart {
+    match String::from_utf8(bytes) {
+        Ok(text) => ExchangePart::Chunk(text),
+        Err(error) => ExchangePart::Bytes(error.into_bytes()),
+    }
+}
+
+/// How many bytes of a text there are without the beginning of a character at its end.
+fn whole_characters(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => bytes.len(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn cut(content_type: &str, pieces: &[&[u8]]) -> Vec<String> {
+    fn kept(content_type: &str, pieces: &[&[u8]]) -> Vec<ExchangePart> {
         let mut cutter = Cutter::new(content_type);
         let mut kept = Vec::new();
         for piece in pieces {
-            cutter.push(piece, |text| kept.push(text));
+            cutter.push(piece, |part| kept.push(part));
         }
         kept.extend(cutter.finish());
         kept
+    }
+
+    fn cut(content_type: &str, pieces: &[&[u8]]) -> Vec<String> {
+        let kept = kept(content_type, pieces).into_iter();
+        kept.map(|part| match part {
+            ExchangePart::Chunk(text) => text,
+            other => panic!("{other:?}"),
+        })
+        .collect()
+    }
+
+    #[test]
+    fn what_is_not_utf_8_is_kept_byte_for_byte() {
+        assert_eq!(
+            kept(
+                "text/event-stream",
+                &[b"data: a\n\n", b"data: \xff\n\ndata: b\n\n"]
+            ),
+            [
+                ExchangePart::Chunk("data: a\n\n".into()),
+                ExchangePart::Bytes(b"data: \xff\n\n".to_vec()),
+                ExchangePart::Chunk("data: b\n\n".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_text_is_not_cut_within_a_character() {
+        let mut long = vec![b'a'; HELD];
+        long.extend_from_slice("\u{e9}".as_bytes());
+        let (one, two) = long.split_at(HELD + 1);
+        let pieces = cut("application/json", &[one, two]);
+        assert_eq!(pieces.len(), 2);
+        assert_eq!(pieces.concat().as_bytes(), long);
     }
 
     #[test]

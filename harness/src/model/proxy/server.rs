@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::exchange;
+use super::reach::Reach;
 use super::upstream::Upstreams;
 use crate::agent::ModelAccess;
 use crate::model::variables::environment;
@@ -58,6 +59,7 @@ pub(super) struct Shared {
     pub(super) exchanges: TaskTracker,
     witness: Box<dyn Witness>,
     last: AtomicU64,
+    reach: Mutex<Reach>,
 }
 
 impl ModelProxy {
@@ -80,6 +82,7 @@ impl ModelProxy {
             exchanges: TaskTracker::new(),
             witness: Box::new(witness),
             last: AtomicU64::new(0),
+            reach: Mutex::default(),
         });
         tokio::spawn(serve(Arc::clone(&shared), listener));
         Ok(Self { shared, address })
@@ -110,6 +113,11 @@ impl ModelProxy {
         }
     }
 
+    /// What came of the requests so far.
+    pub(crate) fn reach(&self) -> Reach {
+        self.shared.reach(|reach| reach.clone())
+    }
+
     /// Waits until the exchanges that are open have ended, for so long at most.
     pub(crate) async fn settle(&self, patience: Duration) {
         self.shared.exchanges.close();
@@ -128,6 +136,11 @@ impl Shared {
     /// The number of a new exchange, from 1.
     pub(super) fn number(&self) -> u64 {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Looks at what came of the requests, or adds to it.
+    pub(super) fn reach<T>(&self, take: impl FnOnce(&mut Reach) -> T) -> T {
+        take(&mut self.reach.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) async fn tell(&self, body: Body) {

@@ -760,3 +760,19 @@ fn a_redacted_trace_is_not_changed_once_more() {
     let once = all(&mut redactor(), events);
     assert_eq!(all(&mut redactor(), once.clone()), once);
 }
+
+#[test]
+fn bytes_of_a_reply_that_are_no_text_lose_their_secrets_and_nothing_else() {
+    let bytes = |key: &str| [b"\xff \"", key.as_bytes(), b"\" \xfe"].concat();
+    let part = |bytes| {
+        Body::Model(Exchange {
+            exchange: 1,
+            part: ExchangePart::Bytes(bytes),
+        })
+    };
+    let out = all(
+        &mut redactor(),
+        [Event::new(0.0, Party::Model, part(bytes(KEY)))],
+    );
+    assert_eq!(out[0].body, part(bytes("{secret-1}")));
+}

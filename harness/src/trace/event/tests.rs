@@ -146,3 +146,14 @@ proptest! {
         let _ = Event::from_line(&text);
     }
 }
+
+#[test]
+fn a_piece_of_a_reply_that_is_no_text_and_one_that_was_not_kept_come_back() {
+    for part in [
+        ExchangePart::Bytes(vec![0xff, b'{', 0]),
+        ExchangePart::Unreadable("br".into()),
+    ] {
+        let body = Body::Model(Exchange { exchange: 3, part });
+        assert_eq!(back(body.clone()), body);
+    }
+}
