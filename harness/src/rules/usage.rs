@@ -351,7 +351,8 @@ mod tests {
         // What comes before anything of the turn was only read late.
         let it = loaded(&[TOLD, LOAD, "wait 1", prompt, TOLD, end]);
         assert!(holds(&it, "USAGE-03"));
-        let it = loaded(&[TOLD, LOAD, "wait 1", prompt, end, TOLD]);
+        let said = r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}}"#;
+        let it = loaded(&[TOLD, LOAD, "wait 1", prompt, said, end, TOLD]);
         assert_eq!(failures(&it), ["USAGE-03@6"]);
         let it = loaded(&[TOLD, LOAD, prompt, end]);
         assert_eq!(
