@@ -12,10 +12,10 @@ use super::{
     Answers, Ask, Asking, Outgoing, PermissionChoice, Planned, PlannedReplies, Progress, Reply,
     Terminals,
 };
-use crate::agent::{AgentProcess, Ending, Patience};
+use crate::agent::{AgentProcess, Ending, Patience, StartError};
 use crate::model::ModelState;
 use crate::rules::{Conversation, Judgement};
-use crate::trace::{Body, Observed, Party};
+use crate::trace::{Body, Header, Observed, Party};
 use crate::wire::{Id, Message, Reading};
 
 /// How soon it is tried again to hand over what the agent did not take.
@@ -91,7 +91,8 @@ struct HeldRequest {
 
 /// A live conversation with an agent.
 pub struct Connection {
-    agent: AgentProcess,
+    /// `None` only where the agent could not be started again.
+    agent: Option<AgentProcess>,
     seen: mpsc::Receiver<Observed>,
     model: Option<watch::Receiver<ModelState>>,
     log: Log,
@@ -121,7 +122,7 @@ impl Connection {
         began: Instant,
     ) -> Self {
         Self {
-            agent,
+            agent: Some(agent),
             seen,
             model,
             log: Log::new(began, trace),
@@ -199,7 +200,8 @@ impl Connection {
             self.next_id += 1;
             Value::from(id)
         });
-        if method == "session/prompt"
+        // What a load replays is seen as a turn.
+        if matches!(method, "session/prompt" | "session/load" | "session/resume")
             && let Some(session) = params
                 .and_then(|params| params.get("sessionId"))
                 .and_then(Value::as_str)
@@ -259,7 +261,9 @@ impl Connection {
         let event = self.record_line(line.clone(), false, probe);
         let mut bytes = line;
         bytes.push(b'\n');
-        self.agent.write_split(bytes).await;
+        if let Some(agent) = &mut self.agent {
+            agent.write_split(bytes).await;
+        }
         event
     }
 
@@ -332,7 +336,9 @@ impl Connection {
     /// Closes the agent's stdin.
     pub fn close_stdin(&mut self) {
         self.record(Instant::now(), Party::Client, Body::Eof, None);
-        self.agent.close_stdin();
+        if let Some(agent) = &mut self.agent {
+            agent.close_stdin();
+        }
     }
 
     /// Sends a signal to the agent.
@@ -340,7 +346,9 @@ impl Connection {
         // Written down here and now: the agent's answer to it may overtake what goes through the outbox.
         self.record(Instant::now(), Party::Harness, Body::Signal(signal), None);
         // An agent that has ended meanwhile needs none.
-        let _ = self.agent.signal_untold(signal);
+        if let Some(agent) = &mut self.agent {
+            let _ = agent.signal_untold(signal);
+        }
     }
 
     /// Writes down that a request of ours was given up.
@@ -396,6 +404,26 @@ impl Connection {
         }
     }
 
+    /// Ends the agent in steps and starts it again. The trace goes on with `header` and the next process; what was open is
+    /// over.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub async fn restart(
+        &mut self,
+        patience: Patience,
+        header: &Header,
+        start: impl FnOnce() -> Result<AgentProcess, StartError>,
+    ) -> Result<(), StartError> {
+        self.end_process(patience).await;
+        self.progress.begin_process();
+        self.unsent = Unsent::default();
+        self.agent = Some(start()?);
+        (self.stdout_closed, self.exited) = (false, false);
+        self.log.begins_anew(header);
+        Ok(())
+    }
+
     /// How many events the trace has so far.
     pub fn recorded(&self) -> u64 {
         self.log.len()
@@ -403,29 +431,31 @@ impl Connection {
 
     /// Ends the agent in steps and gives what was judged.
     pub async fn finish(mut self, patience: Patience) -> Finished {
-        if self.talk().end.stdin_closed.is_none() && !self.exited {
-            self.record(Instant::now(), Party::Client, Body::Eof, None);
-        }
-        let Self {
-            agent,
-            mut seen,
-            mut log,
-            mut terminals,
-            ..
-        } = self;
-        let ending = agent
-            .end_draining(patience, &mut seen, |observed| {
-                log.write(observed.at, observed.from, observed.body, None);
-            })
-            .await;
-        terminals.end().await;
-        let (judgement, talk, fault) = log.finish();
+        let ending = self.end_process(patience).await;
+        let (judgement, talk, fault) = self.log.finish();
         Finished {
             judgement,
             talk,
             ending,
             fault,
         }
+    }
+
+    /// Ends the process of the agent, while what it still says is written down.
+    async fn end_process(&mut self, patience: Patience) -> Option<Ending> {
+        if self.talk().end.stdin_closed.is_none() && !self.exited {
+            self.record(Instant::now(), Party::Client, Body::Eof, None);
+        }
+        let agent = self.agent.take()?;
+        let log = &mut self.log;
+        let ending = agent
+            .end_draining(patience, &mut self.seen, |observed| {
+                log.write(observed.at, observed.from, observed.body, None);
+            })
+            .await;
+        self.terminals.end().await;
+        (self.stdout_closed, self.exited) = (true, true);
+        Some(ending)
     }
 
     /// Hands bytes to the agent's stdin without waiting: an agent that does not read must not keep the harness from
@@ -436,8 +466,11 @@ impl Connection {
     }
 
     fn hand_over(&mut self) {
+        let Some(agent) = &mut self.agent else {
+            return;
+        };
         while let Some(bytes) = self.unsent.pop() {
-            if let Err(bytes) = self.agent.try_write(bytes) {
+            if let Err(bytes) = agent.try_write(bytes) {
                 self.unsent.put_back(bytes);
                 return;
             }
@@ -641,8 +674,8 @@ pub struct Finished {
     pub judgement: Judgement,
     /// The conversation at its end.
     pub talk: Conversation,
-    /// How the process ended and what it left behind.
-    pub ending: Ending,
+    /// How the last process ended and what it left behind; `None` where the agent could not be started again.
+    pub ending: Option<Ending>,
     /// What is a fault of the harness: a trace that is not whole, a message of its own that breaks the schema.
     pub fault: Option<String>,
 }

@@ -137,6 +137,14 @@ impl Progress {
         self.sessions.entry(session.to_owned()).or_default().turn = TurnProgress::default();
     }
 
+    /// Another process of the agent begins: nothing that the one before asked or would have answered is open any more.
+    pub(super) fn begin_process(&mut self) {
+        self.asks.clear();
+        self.answers.clear();
+        self.answers_kept = 0;
+        self.commands.clear();
+    }
+
     /// Keeps a permission request open.
     pub(super) fn hold(&mut self, ask: Ask) {
         self.asks.push(ask);

@@ -110,7 +110,9 @@ pub struct Call {
     pub url: Option<String>,
     /// The agent's own tool by name, instead of `kind`.
     pub tool: Option<String>,
-    /// The arguments for `tool`.
+    /// A tool of an MCP server, `TOOL` or `SERVER/TOOL`, instead of `kind`; found among the agent's tools by its name.
+    pub mcp: Option<String>,
+    /// The arguments for `tool` and `mcp`.
     pub arguments: Map<String, Value>,
     /// The call that is made where the agent has no tool for this one.
     pub or: Option<Box<Call>>,
@@ -190,16 +192,23 @@ impl Reply {
 impl Call {
     /// What is wrong with this call, though its form is right: one sentence for the scenario's author.
     pub fn problem(&self) -> Option<String> {
-        let kind = match (&self.kind, &self.tool) {
-            (Some(kind), None) => kind.as_str(),
-            (None, Some(_)) => return None,
-            (Some(kind), Some(tool)) => {
-                return Some(format!(
-                    "a call has both kind `{kind}` and tool `{tool}`, expected one of them"
-                ));
+        let kind = match (&self.kind, &self.tool, &self.mcp) {
+            (Some(kind), None, None) => kind.as_str(),
+            (None, Some(_), None) | (None, None, Some(_)) => return None,
+            (None, None, None) => {
+                return Some(
+                    "a call has neither `kind` nor `tool` nor `mcp`, expected one of them".into(),
+                );
             }
-            (None, None) => {
-                return Some("a call has neither `kind` nor `tool`, expected one of them".into());
+            (kind, tool, mcp) => {
+                let named = [("kind", kind), ("tool", tool), ("mcp", mcp)];
+                let named = named
+                    .into_iter()
+                    .filter_map(|(key, value)| Some(format!("{key} `{}`", value.as_ref()?)));
+                return Some(format!(
+                    "a call has both {}, expected one of them",
+                    named.collect::<Vec<_>>().join(" and ")
+                ));
             }
         };
         if !KINDS.contains(&kind) {

@@ -62,7 +62,7 @@ impl Drive<'_> {
                     self.await_cancelled_turns(session).await;
                     self.set_mode(session).await;
                 }
-                if matches!(action, Action::New { .. }) {
+                if opens_sessions(action) {
                     self.log_in().await;
                 }
                 let (method, params) = self.call(step, action)?;
@@ -74,6 +74,10 @@ impl Drive<'_> {
                         })?;
                 }
                 let probe = step.probe.as_deref();
+                if let Action::New { times, .. } = action {
+                    self.open_others(*times - 1, step.within, params.as_ref())
+                        .await;
+                }
                 let sent = self
                     .connection
                     .request(&method, params.as_ref(), step.id.clone(), probe)
@@ -82,6 +86,10 @@ impl Drive<'_> {
                     Action::New { opens, .. } => Some(opens.clone()),
                     _ => None,
                 };
+                if let (Action::Close(_) | Action::Delete(_), Some(session)) = (action, &session) {
+                    // The turn that it ends may wait for these, as after a cancel.
+                    self.connection.cancel_permissions(session).await;
+                }
                 let pending = pending(Some(sent), opens);
                 if step.awaited {
                     return Ok(Some(self.finish(step, pending).await));
@@ -196,6 +204,10 @@ impl Drive<'_> {
                 self.connection.close_stdin();
                 Ok(Some(at_once(None)))
             }
+            Action::Restart => {
+                self.restart().await?;
+                Ok(Some(at_once(None)))
+            }
             Action::Signal(name) => {
                 if let Some(signal) = signal_of(name) {
                     self.connection.signal(signal);
@@ -274,6 +286,7 @@ impl Drive<'_> {
             cwd: self.workspace.to_str().unwrap_or_default(),
             session: self.sessions.get(&step.session).map(String::as_str),
             auth: self.profile.auth.as_deref(),
+            servers: self.servers.entries(),
             talk: self.connection.talk(),
         }
     }
@@ -287,6 +300,7 @@ impl Drive<'_> {
             Placeholder::Cwd => self.workspace.to_str().map(Value::from),
             Placeholder::Home => self.home.to_str().map(Value::from),
             Placeholder::Command => self.command(),
+            Placeholder::Mcp(name) => self.servers.entry(name).cloned(),
             Placeholder::Result { step, pointer } => {
                 self.results.get(step)?.pointer(pointer).cloned()
             }
@@ -366,6 +380,18 @@ impl Drive<'_> {
         }
         event
     }
+}
+
+/// Whether it needs what a login gives: it opens a session, or looks for those that are stored.
+fn opens_sessions(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::New { .. }
+            | Action::Load(_)
+            | Action::Resume(_)
+            | Action::List(_)
+            | Action::Delete(_)
+    )
 }
 
 /// Whether a step's own parameters name the session, so that none need be open.

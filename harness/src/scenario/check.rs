@@ -63,7 +63,7 @@ pub(super) struct Miss {
 }
 
 impl Seen<'_> {
-    /// Holds one condition. `Exit` and `Left` are not for this: they take time, or the agent's end.
+    /// Holds one condition. `Exit`, `Left` and `Mcp` are not for this: they take time, or the agent's end.
     pub(super) fn check(&self, condition: &Condition) -> Result<(), Miss> {
         match condition {
             Condition::Answer(answer) => self.answered(*answer),
@@ -119,7 +119,7 @@ impl Seen<'_> {
                 None => self.an_answer().map(|_| ()),
             },
             Condition::Any(ways) => self.any(ways),
-            Condition::Exit(_) | Condition::Left(_) => Ok(()),
+            Condition::Exit(_) | Condition::Left(_) | Condition::Mcp(_) => Ok(()),
         }
     }
 

@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use super::action::choice_of;
 use super::check::{Marks, Miss, error_of};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
 use super::params::unknown;
 use super::{Answered, Setup};
+use crate::agent::{Launch, Patience};
 use crate::client::{Connection, PumpEnd, Sent};
+use crate::mcp::Servers;
 use crate::model::{ModelServer, Unmapped};
 use crate::profile::Profile;
 use crate::rules::quote;
 use crate::spec::{Catalogue, Condition as When, Truth};
+use crate::trace::{Header, Observed};
 use crate::wire::Message;
 
 /// How long things are waited for in one scenario.
@@ -77,6 +81,7 @@ pub(super) struct Drive<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) connection: Connection,
     pub(super) model: Option<&'a ModelServer>,
+    pub(super) servers: &'a Servers,
     pub(super) workspace: PathBuf,
     pub(super) home: PathBuf,
     pub(super) profile: &'a Profile,
@@ -89,6 +94,9 @@ pub(super) struct Drive<'a> {
     pub(super) results: HashMap<String, Value>,
     pub(super) gone: bool,
     pub(super) logged_in: bool,
+    /// How the agent is started again.
+    pub(super) again: &'a Again,
+    pub(super) restarted: bool,
     /// The modes of the sessions that had no prompt yet.
     pub(super) modes: Vec<(String, Value)>,
     /// What came of the prompts of named steps.
@@ -96,6 +104,16 @@ pub(super) struct Drive<'a> {
     /// The number of events before the first step that the file itself has.
     pub(super) first_own: Option<u64>,
     considered: bool,
+}
+
+/// What another start of the agent takes.
+pub(super) struct Again {
+    pub(super) launch: Launch,
+    /// Where the edges of the process report to.
+    pub(super) inbox: mpsc::Sender<Observed>,
+    /// The first line of the trace of each process.
+    pub(super) header: Header,
+    pub(super) patience: Patience,
 }
 
 /// A request whose answer is still to be awaited.
@@ -145,14 +163,16 @@ impl<'a> Drive<'a> {
     pub(super) fn new(
         scenario: &'a Scenario,
         connection: Connection,
-        model: Option<&'a ModelServer>,
+        (model, servers): (Option<&'a ModelServer>, &'a Servers),
         folders: (&Path, &Path),
+        again: &'a Again,
         setup: &'a Setup,
     ) -> Self {
-        Self {
+        let mut drive = Self {
             scenario,
             connection,
             model,
+            servers,
             workspace: folders.0.to_owned(),
             home: folders.1.to_owned(),
             profile: &setup.profile,
@@ -164,15 +184,22 @@ impl<'a> Drive<'a> {
             pending: HashMap::new(),
             results: HashMap::new(),
             gone: false,
-            logged_in: scenario
-                .steps
-                .iter()
-                .any(|step| matches!(step.action, Action::Authenticate(_))),
+            logged_in: false,
+            again,
+            restarted: false,
             modes: Vec::new(),
             turns: HashMap::new(),
             first_own: None,
             considered: false,
-        }
+        };
+        drive.logged_in = drive.logs_in_itself();
+        drive
+    }
+
+    /// Whether the scenario is about the login, so that nothing else logs in.
+    pub(super) fn logs_in_itself(&self) -> bool {
+        let mut steps = self.scenario.steps.iter();
+        steps.any(|step| matches!(step.action, Action::Authenticate(_)))
     }
 
     /// Takes all steps.
@@ -273,7 +300,7 @@ impl<'a> Drive<'a> {
         if self.gone
             && !matches!(
                 step.action,
-                Action::CloseStdin | Action::Write { .. } | Action::Signal(_)
+                Action::CloseStdin | Action::Restart | Action::Write { .. } | Action::Signal(_)
             )
         {
             // The first expectation that missed the agent has told so; what follows could not be tried.
@@ -336,6 +363,11 @@ impl<'a> Drive<'a> {
                     Some(1) | None => Ok(()),
                     Some(other) => Err(Stop::OtherVersion(other)),
                 },
+                // The process before it was initialized, so the agent can be.
+                None if self.restarted => Err(Stop::Blocked(format!(
+                    "initialize {} once the agent was started again",
+                    why()
+                ))),
                 None => Err(Stop::NotInitialized(format!("initialize {}", why()))),
             },
             Action::New { .. } => {
@@ -425,7 +457,8 @@ impl<'a> Drive<'a> {
                     false,
                     "nothing in a request to the model told which of the sessions it was made in",
                 );
-                for unmapped in model.unmapped.iter().filter(|it| !is_a_question(it)) {
+                let of_others = |call: &&Unmapped| !call.of_mcp && !is_a_question(call);
+                for unmapped in model.unmapped.iter().filter(of_others) {
                     unmet.push(format!(
                         "{} (the agent offers {})",
                         unmapped.wanted,

@@ -42,6 +42,11 @@ impl Drive<'_> {
         for require in &step.require {
             match self.judge_one(step, require, done).await {
                 Verdict::Held | Verdict::Left(_) => {}
+                Verdict::Missed(miss) if require.otherwise == Otherwise::NotApplicable => {
+                    return Err(Stop::NotApplicable(
+                        require.why.clone().unwrap_or(miss.message),
+                    ));
+                }
                 Verdict::Missed(miss) => return Err(Stop::Blocked(miss.message)),
                 Verdict::Open(why) => return Err(Stop::Blocked(why)),
             }
@@ -65,7 +70,7 @@ impl Drive<'_> {
             self.judged.push(Judged {
                 expect: expect.clone(),
                 verdict,
-                noted: noted.then(|| done.in_words()),
+                noted: noted.then(|| self.noted(expect, done)),
             });
         }
         Ok(())
@@ -88,6 +93,12 @@ impl Drive<'_> {
                 Condition::Left(count) => return Verdict::Left(*count),
                 Condition::Exit(wanted) => {
                     if let Err(miss) = self.exits(wanted.within, &wanted.codes).await {
+                        return missed(&expect, miss);
+                    }
+                    continue;
+                }
+                Condition::Mcp(wanted) => {
+                    if let Err(miss) = self.mcp(wanted, done).await {
                         return missed(&expect, miss);
                     }
                     continue;
@@ -212,7 +223,7 @@ impl Drive<'_> {
 pub(super) fn missed(expect: &Expect, miss: Miss) -> Verdict {
     match expect.otherwise {
         Otherwise::Inconclusive => Verdict::Open(expect.why.clone().unwrap_or(miss.message)),
-        Otherwise::Fail => Verdict::Missed(Miss {
+        Otherwise::Fail | Otherwise::NotApplicable => Verdict::Missed(Miss {
             message: match &expect.why {
                 Some(why) => format!("{}: {}", why.trim_end_matches('.'), miss.message),
                 None => miss.message,

@@ -7,6 +7,7 @@ mod choosing;
 mod drive;
 mod expectation;
 pub mod file;
+mod mcp;
 mod outcome;
 mod params;
 mod runner;

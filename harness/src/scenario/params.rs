@@ -15,6 +15,8 @@ pub(super) struct Known<'a> {
     pub(super) session: Option<&'a str>,
     /// The authentication method to use, if the profile names one.
     pub(super) auth: Option<&'a str>,
+    /// The MCP servers of the scenario, as `mcpServers` has them.
+    pub(super) servers: Vec<Value>,
     /// The conversation so far.
     pub(super) talk: &'a Conversation,
 }
@@ -44,9 +46,9 @@ impl Known<'_> {
                 },
             }),
             Action::Authenticate(_) => json!({"methodId": self.auth_method()}),
-            Action::New { .. } => json!({"cwd": self.cwd, "mcpServers": []}),
+            Action::New { .. } => json!({"cwd": self.cwd, "mcpServers": self.servers}),
             Action::Load(_) | Action::Resume(_) => {
-                json!({"sessionId": self.session, "cwd": self.cwd, "mcpServers": []})
+                json!({"sessionId": self.session, "cwd": self.cwd, "mcpServers": self.servers})
             }
             Action::Close(_)
             | Action::Delete(_)
@@ -115,6 +117,7 @@ pub(super) fn unknown(missing: &Placeholder) -> String {
                 "the session has no option of the category `mode` with another value".to_owned()
             }
         },
+        Placeholder::Mcp(name) => format!("there is no MCP server `{name}`"),
         Placeholder::Cwd | Placeholder::Home => "the session's folder is not known".to_owned(),
     }
 }

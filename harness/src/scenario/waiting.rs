@@ -94,6 +94,11 @@ impl Drive<'_> {
                 self.sessions.insert(opens.clone(), session.to_owned());
                 self.note_modes(session, result);
             }
+            if let ("session/load" | "session/resume", Some(session)) =
+                (sent.method.as_str(), &pending.session)
+            {
+                self.note_modes(session, result);
+            }
             let told = ["modes", "configOptions"]
                 .iter()
                 .any(|member| result.get(member).is_some());

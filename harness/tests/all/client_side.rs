@@ -176,10 +176,10 @@ fn one_line_otherwise_fails_what_it_breaks() {
     for (only, [verb, pattern, nth, old, new], expected) in OTHERWISE {
         let words = [pattern, nth, old, new].map(|word| format!("'{word}'"));
         let command = format!(
-            "{} {} {verb} {} everything",
+            "{} {verb} {} {} bob --surface everything",
             agent("bob-but"),
-            harness.display(),
-            words.join(" ")
+            words.join(" "),
+            harness.display()
         );
         let failed = ids(&run(&command, only), "fail");
         if !failed.iter().any(|id| id == expected) {

@@ -22,9 +22,14 @@ impl Action {
             Self::Initialize(params) => Self::Initialize(fill_params(params, known)?),
             Self::Authenticate(params) => Self::Authenticate(fill_params(params, known)?),
             Self::Logout(params) => Self::Logout(fill_params(params, known)?),
-            Self::New { params, opens } => Self::New {
+            Self::New {
+                params,
+                opens,
+                times,
+            } => Self::New {
                 params: fill_params(params, known)?,
                 opens: opens.clone(),
+                times: *times,
             },
             Self::Load(params) => Self::Load(fill_params(params, known)?),
             Self::Resume(params) => Self::Resume(fill_params(params, known)?),
@@ -73,6 +78,7 @@ impl Action {
             | Self::Answer(_)
             | Self::Finish(_)
             | Self::CloseStdin
+            | Self::Restart
             | Self::Signal(_) => self.clone(),
         })
     }
@@ -139,6 +145,7 @@ fn fill_condition(condition: &Condition, known: Known<'_>) -> Result<Condition, 
         | Condition::Alive(_)
         | Condition::Exit(_)
         | Condition::Left(_)
+        | Condition::Mcp(_)
         | Condition::Within(_) => condition.clone(),
     })
 }
@@ -256,6 +263,7 @@ fn fill_call(call: &Call, known: Known<'_>) -> Result<Call, Placeholder> {
         url: text(&call.url)?,
         question: text(&call.question)?,
         tool: call.tool.clone(),
+        mcp: call.mcp.clone(),
         arguments,
         or,
     })

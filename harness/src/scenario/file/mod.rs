@@ -11,8 +11,8 @@ mod set;
 mod step;
 
 pub use condition::{
-    Answer, Condition, Count, ErrorCondition, ExitCondition, Expect, ModelCondition, Otherwise,
-    TextCondition, ToolCallCondition, UpdatesCondition, WorkspaceCondition,
+    Answer, Condition, Count, ErrorCondition, ExitCondition, Expect, McpCondition, ModelCondition,
+    Otherwise, TextCondition, ToolCallCondition, UpdatesCondition, WorkspaceCondition,
 };
 pub use fill::{fill_planned, fill_reply};
 pub use pattern::{JsonType, Mismatch, Pattern};

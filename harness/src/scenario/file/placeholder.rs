@@ -14,6 +14,8 @@ pub enum Placeholder {
     /// `{{command}}`, the first slash command of the profile's `commands` that the agent has announced, without its slash.
     /// Where there is none the scenario is inconclusive.
     Command,
+    /// `{{mcp:NAME}}`, the entry of `mcpServers` for the MCP server of that name.
+    Mcp(String),
     /// `{{result:STEP/pointer}}`, a part of the result of the earlier step of that name. Where there is none at run time the
     /// scenario is inconclusive.
     Result {
@@ -54,7 +56,7 @@ pub enum Detail {
 
 impl Placeholder {
     /// How placeholders are written, for messages.
-    pub const FORMS: &str = "`{{session}}`, `{{session:NAME}}`, `{{cwd}}`, `{{home}}`, `{{command}}`, `{{result:STEP/POINTER}}`, `{{mode:N}}`, `{{option:WHICH/PART}}`";
+    pub const FORMS: &str = "`{{session}}`, `{{session:NAME}}`, `{{cwd}}`, `{{home}}`, `{{command}}`, `{{mcp:NAME}}`, `{{result:STEP/POINTER}}`, `{{mode:N}}`, `{{option:WHICH/PART}}`";
 
     /// The placeholder that stands between the braces.
     #[must_use]
@@ -70,6 +72,7 @@ impl Placeholder {
             Some(("session", session)) if !session.is_empty() => {
                 Some(Self::Session(Some(session.to_owned())))
             }
+            Some(("mcp", server)) if !server.is_empty() => Some(Self::Mcp(server.to_owned())),
             Some(("result", path)) => {
                 let (step, pointer) = path
                     .find('/')

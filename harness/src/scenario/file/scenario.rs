@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Step;
+use crate::mcp::Wanted;
 use crate::model::script::Script;
 use crate::profile::Consent;
 use crate::spec::Condition;
@@ -33,6 +34,8 @@ pub struct Scenario {
     pub start_folder: StartFolder,
     /// Files of the session's folder before the start: path relative to it, and text.
     pub workspace: Vec<(String, String)>,
+    /// The MCP servers that there are, which sessions get unless a step says otherwise.
+    pub servers: Vec<Wanted>,
     /// What the scripted model replies, in order.
     pub model: Script,
     /// What is done, in order, with the implied `initialize` and `session/new` in their places.

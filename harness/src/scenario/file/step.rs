@@ -61,8 +61,10 @@ pub enum Action {
     New {
         /// Its parameters.
         params: Params,
-        /// The name by which later steps refer to the session.
+        /// The name by which later steps refer to the session: the last one, where there are several.
         opens: String,
+        /// So many are opened one after the other, as long as the step's `within` allows.
+        times: u64,
     },
     /// `session/load` of the step's session.
     Load(Params),
@@ -112,6 +114,8 @@ pub enum Action {
     Finish(String),
     /// Close the agent's stdin.
     CloseStdin,
+    /// End the agent and start it again, in the same folders.
+    Restart,
     /// Send a signal to the agent, named without `SIG`: one of `TERM`, `INT`, `HUP`, `KILL`.
     Signal(String),
     /// Write a file of the session's folder, as a user would meanwhile.
@@ -151,6 +155,7 @@ impl Action {
             Self::Answer(_) => "answer",
             Self::Finish(_) => "finish",
             Self::CloseStdin => "close_stdin",
+            Self::Restart => "restart",
             Self::Signal(_) => "signal",
             Self::Write { .. } => "write",
         }

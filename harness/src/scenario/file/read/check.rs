@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::condition::is_id;
+use crate::mcp::Wanted;
 use crate::model::script::Script;
 use crate::scenario::file::placeholder::{Part, Placeholder, parts};
 use crate::scenario::file::{Action, Condition, Permission, Step, ToolCallCondition, Until};
@@ -14,6 +15,7 @@ pub(super) fn check(
     table: &Table<'_>,
     steps: &[(Step, Option<Field<'_>>)],
     model: &Script,
+    servers: &[Wanted],
 ) -> Result<(), Problem> {
     settings(table)?;
     let prompted = |name: &String| steps.iter().any(|(step, _)| step.session == *name);
@@ -28,6 +30,7 @@ pub(super) fn check(
     for (step, field) in steps {
         if let Some(field) = field {
             references(step, field, &names, &mut finished)?;
+            named_servers(field, servers)?;
             states(step, field, held, model)?;
         }
         held |= step.permission.contains(&Permission::Hold);
@@ -165,6 +168,23 @@ fn references<'a>(
             "a request id is a string, a number or null".to_owned(),
         )
         .help("to send another one on purpose, say what is wrong in `probe`"));
+    }
+    Ok(())
+}
+
+/// The MCP servers that a step names.
+fn named_servers(field: &Field<'_>, servers: &[Wanted]) -> Result<(), Problem> {
+    for (span, placeholder) in placeholders(field)? {
+        if let Placeholder::Mcp(name) = &placeholder
+            && !servers.iter().any(|server| server.name == *name)
+        {
+            let message = format!("there is no MCP server `{name}`");
+            return Err(field
+                .source
+                .problem(&span, message)
+                .help("write an `[[mcp]]` with that `name`")
+                .guess(name, servers.iter().map(|server| server.name.as_str())));
+        }
     }
     Ok(())
 }

@@ -60,6 +60,7 @@ fn call(field: Field<'_>) -> Result<Call, Problem> {
         "url",
         "question",
         "tool",
+        "mcp",
         "arguments",
         "or",
     ])?;
@@ -78,6 +79,7 @@ fn call(field: Field<'_>) -> Result<Call, Problem> {
         url: text("url")?,
         question: text("question")?,
         tool: text("tool")?,
+        mcp: text("mcp")?,
         arguments: table
             .maybe("arguments", |field| field.object())?
             .unwrap_or_default(),
