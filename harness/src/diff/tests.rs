@@ -340,6 +340,38 @@ fn questions_for_the_output_of_a_terminal_are_one_as_long_as_it_grows() {
 }
 
 #[test]
+fn when_a_client_says_that_it_let_a_terminal_go_makes_no_difference() {
+    let start = [
+        demand(
+            1,
+            "terminal/create",
+            json!({"sessionId":"s","command":"ls"}),
+        ),
+        reply('>', 1, json!({"terminalId":"t"})),
+    ];
+    let end = |method: &str| demand(2, method, json!({"sessionId":"s","terminalId":"t"}));
+    for method in ["terminal/kill", "terminal/release"] {
+        let lines = [end(method), reply('>', 2, json!({})), say("done")];
+        let soon = turn(&[&start[..], &lines].concat(), "end_turn");
+        let mut late = soon.clone();
+        let answer = late.events.remove(8);
+        late.events.push(answer);
+        same(&soon, &late);
+    }
+    // The answer to what the agent waits for keeps its place.
+    let lines = [
+        end("terminal/wait_for_exit"),
+        reply('>', 2, json!({"exitCode":0})),
+        say("done"),
+    ];
+    let soon = turn(&[&start[..], &lines].concat(), "end_turn");
+    let mut late = soon.clone();
+    let answer = late.events.remove(8);
+    late.events.push(answer);
+    assert!(!found(&soon, &late).is_empty());
+}
+
+#[test]
 fn what_says_nothing_may_be_left_out_and_members_may_stand_in_any_order() {
     let left = trace(&[
         ask(
@@ -568,4 +600,46 @@ fn the_sides_have_their_names_and_the_words_of_the_agent_stay() {
         messages(Sides::REPLAY),
         ["`on the left` is in the recording only"]
     );
+}
+
+/// A turn for each of these answers to its prompt.
+fn turns(stops: &[&str]) -> Recording {
+    let mut lines = vec![
+        ask(0, "initialize", json!({"protocolVersion": 1})),
+        reply(
+            '<',
+            0,
+            json!({"protocolVersion": 1, "agentCapabilities": {}}),
+        ),
+        ask(1, "session/new", json!({"cwd": "/w", "mcpServers": []})),
+        reply('<', 1, json!({"sessionId": "s"})),
+    ];
+    for (number, stop) in (2..).zip(stops) {
+        let prompt = json!({"sessionId": "s", "prompt": [{"type": "text", "text": "hi"}]});
+        lines.push(ask(number, "session/prompt", prompt));
+        lines.push(reply('<', number, json!({"stopReason": stop})));
+    }
+    trace(&lines)
+}
+
+#[test]
+fn a_second_breach_of_the_same_rule_is_breaking_and_one_that_was_there_is_not() {
+    let class = |left: &[&str], right: &[&str]| {
+        let found = diff(&turns(left), &turns(right), &Volatility::built_in());
+        let classes = found.differences.iter().map(|it| it.class);
+        classes.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        class(&["bad", "end_turn"], &["bad", "bad"]),
+        [Class::Breaking]
+    );
+    assert_eq!(
+        class(&["bad", "end_turn"], &["worse", "end_turn"]),
+        [Class::Behaviour]
+    );
+    assert_eq!(
+        class(&["bad", "bad"], &["bad", "end_turn"]),
+        [Class::Behaviour]
+    );
+    assert_eq!(class(&["bad", "bad"], &["bad", "bad"]), []);
 }

@@ -393,6 +393,26 @@ fn sessions_are_opened_right_before_they_are_needed() {
 }
 
 #[test]
+fn an_agent_that_is_started_again_is_initialized_again() {
+    let keys = |head: &str| {
+        let text = format!(
+            "title = \"T\"\ncovers = [\"LOAD-01\"]\n{head}\n
+[[step]]\nnew = true\ntimes = 3\n
+[[step]]\nrestart = true\n
+[[step]]\nload = true\nrequire = {{ answer = \"result\", otherwise = \"not-applicable\" }}\n"
+        );
+        let steps = scenarios(&text).remove(0).steps;
+        let keys = steps.iter().map(|step| step.action.key());
+        keys.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        keys(""),
+        ["initialize", "new", "restart", "initialize", "load"]
+    );
+    assert_eq!(keys("implied = false"), ["new", "restart", "load"]);
+}
+
+#[test]
 fn exact_json_keeps_its_spelling() {
     let read = scenarios(&stepped(
         "initialize.json = '{ \"protocolVersion\" : 1.0, \"x\":null }'",
