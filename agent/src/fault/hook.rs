@@ -22,8 +22,6 @@ pub(crate) enum Hook {
     RunsLate,
     /// A process is left behind at the end.
     LeavesProcess,
-    /// What is read at once is taken for a line.
-    PieceIsLine,
     /// What is read behind a line together with it is lost.
     OneLineARead,
 }

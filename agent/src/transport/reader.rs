@@ -109,7 +109,6 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> Foun
             };
         }
         let end = bytes.iter().position(|byte| *byte == b'\n');
-        let is_piece = end.is_none() && fault::is_on(Hook::PieceIsLine);
         let (part, used) = match end {
             Some(at) => (bytes.get(..at).unwrap_or_default(), at + 1),
             None => (bytes, bytes.len()),
@@ -126,7 +125,7 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> Foun
             line.extend_from_slice(part);
         }
         input.consume(used);
-        if end.is_some() || is_piece {
+        if end.is_some() {
             return if too_long {
                 Found::TooLong
             } else {

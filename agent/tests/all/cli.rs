@@ -1,5 +1,5 @@
 //! Arguments and exit codes.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use assert_cmd::Command;
 use predicates::prelude::*;
@@ -79,4 +79,34 @@ fn the_model_of_the_settings_is_in_the_banner() {
     bob(&["--config", path.to_str().unwrap()])
         .success()
         .stderr(contains("— openai small\n"));
+}
+
+#[test]
+fn faults_and_quirks_are_listed_as_text_and_as_json() {
+    bob(&["--list-faults"])
+        .success()
+        .stdout(contains("cancel-ignored (--surface 0.11.0)").and(contains("breaks CANCEL-01")));
+    for (flag, noun) in [("--list-faults", "faults"), ("--list-quirks", "quirks")] {
+        let output = bob(&[flag, "--json"]).success().get_output().stdout.clone();
+        let table: serde_json::Value = serde_json::from_slice(&output).unwrap();
+        assert!(table[noun].as_array().unwrap().len() >= 25, "{noun}");
+    }
+}
+
+#[test]
+fn a_fault_that_is_not_there_is_refused() {
+    bob(&["--fault", "none"])
+        .code(2)
+        .stdout("")
+        .stderr(contains("there is no fault `none`; `bob --list-faults`"));
+    bob(&["--quirk", "cancel-ignored"])
+        .code(2)
+        .stderr(contains("there is no quirk"));
+}
+
+#[test]
+fn a_fault_shows_on_the_wire_and_a_quirk_beside_it() {
+    bob(&["--fault", "banner-on-stdout", "--quirk", "chatty-stderr"])
+        .success()
+        .stdout("Starting bob…\n");
 }
