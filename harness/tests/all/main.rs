@@ -1,6 +1,7 @@
 //! Everything that is tested on the real binary, and the laws that hold across modules: one program, so that the library is linked once.
 
 mod agent_process;
+mod bob_faults;
 mod citations;
 mod cli_check;
 mod cli_diff;
