@@ -13,7 +13,7 @@ use super::reports::{Output, REPORT_FAULT};
 use super::value::{self, Color, Target};
 use crate::canon::{Scrutiny, Volatility};
 use crate::check::check;
-use crate::diff::{Class, Comparison, Sides, diff_looking_at};
+use crate::diff::{Class, Comparison, Sides, delays, diff_looking_at};
 use crate::report::{self, AgentIdentity, Run, Showing, plain};
 use crate::scenario::Status;
 use crate::trace::Recording;
@@ -106,7 +106,8 @@ pub(super) fn main(arguments: &DiffArguments) -> Exit {
     let scrutiny = Scrutiny {
         stderr: arguments.stderr,
     };
-    let comparison = diff_looking_at(&left, &right, &volatility, scrutiny, Sides::RECORDINGS);
+    let mut comparison = diff_looking_at(&left, &right, &volatility, scrutiny, Sides::RECORDINGS);
+    comparison.differences.extend(delays(&left, &right));
     warn(arguments, [&left, &right], &comparison);
     let shown = show(arguments, &comparison);
     // The process ends, and with it all that they take: giving back each event first would take a second for millions.
@@ -219,9 +220,7 @@ fn show(arguments: &DiffArguments, comparison: &Comparison) -> Result<(), String
     for target in &arguments.report {
         let json = report::to_json_with(&run, comparison)
             .map_err(|error| format!("no report could be made: {error}"))?;
-        target
-            .write(&json)
-            .map_err(|error| format!("the report could not be written: {error}"))?;
+        target.write(&json)?;
     }
     Ok(())
 }

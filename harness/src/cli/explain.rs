@@ -234,6 +234,59 @@ fn of_profile(profile: &Profile) -> String {
         "files",
         profile.files.iter().map(|file| file.path.clone()),
     );
+    entry(
+        &mut out,
+        "node",
+        profile.node.iter().map(|node| node.as_str().to_owned()),
+    );
+    entry(
+        &mut out,
+        "login",
+        profile
+            .auth
+            .iter()
+            .map(|method| format!("by the method `{method}`")),
+    );
+    entry(
+        &mut out,
+        "mode",
+        profile
+            .set_mode
+            .iter()
+            .map(|mode| format!("`{mode}`, set before the first prompt of each session")),
+    );
+    entry(
+        &mut out,
+        "tools",
+        profile
+            .tools
+            .rows
+            .iter()
+            .map(|(kind, tool)| plain(&format!("{kind}: `{}`", tool.tool))),
+    );
+    entry(
+        &mut out,
+        "commands",
+        profile
+            .commands
+            .iter()
+            .map(|name| plain(&format!("/{name}"))),
+    );
+    entry(
+        &mut out,
+        "memory",
+        profile
+            .memory_mb
+            .iter()
+            .map(|mb| format!("{mb} MB for one process")),
+    );
+    if profile.slow > 1.0 {
+        let slow = format!(
+            "quiet periods and delays are {} times as long",
+            profile.slow
+        );
+        entry(&mut out, "slow", [slow]);
+    }
     for known in &profile.known {
         let versions = if known.versions.is_empty() {
             String::new()

@@ -117,6 +117,21 @@ pub(super) fn main(arguments: &PlayArguments) -> Exit {
     if arguments.quiet {
         say(report::counts(&comparison, arguments.level));
     } else {
+        let mut comparison = comparison;
+        // What the client sent is in no file, so that its events have no numbers that anybody could look up.
+        for difference in &mut comparison.differences {
+            difference.right_event = None;
+        }
+        let shown = comparison.differences.iter();
+        if shown
+            .filter(|it| it.class >= arguments.level)
+            .any(|it| it.left_event.is_some())
+        {
+            say(format_args!(
+                "play: events are those of {}, counted from 0 (its second line)",
+                plain(&arguments.file.display().to_string())
+            ));
+        }
         say(report::differences(&comparison, showing).trim_end());
     }
     if differs { Exit::Findings } else { Exit::Fine }

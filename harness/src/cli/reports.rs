@@ -69,13 +69,7 @@ impl Output<'_> {
         for target in self.reports {
             let json = report::to_json(run)
                 .map_err(|error| format!("no report could be made: {error}; {REPORT_FAULT}"))?;
-            target.write(&json).map_err(|error| match target {
-                Target::Stdout => format!("the report could not be written to stdout: {error}"),
-                Target::File(path) => format!(
-                    "the report could not be written to `{}`: {error}",
-                    path.display()
-                ),
-            })?;
+            target.write(&json)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Values of flags, and what is said of wrong ones.
 
-use std::io::{self, IsTerminal};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use crate::report::Paint;
@@ -52,10 +52,19 @@ pub(super) enum Target {
 
 impl Target {
     /// Writes the report.
-    pub(super) fn write(&self, text: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// A sentence on why it could not be written.
+    pub(super) fn write(&self, text: &str) -> Result<(), String> {
         match self {
-            Self::Stdout => super::output::print(text),
-            Self::File(path) => std::fs::write(path, text),
+            Self::Stdout => super::output::print(text)
+                .map_err(|error| format!("the report could not be written to stdout: {error}")),
+            Self::File(path) => std::fs::write(path, text).map_err(|error| {
+                format!(
+                    "the report could not be written to `{}`: {error}",
+                    path.display()
+                )
+            }),
         }
     }
 }

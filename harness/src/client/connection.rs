@@ -2,12 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::log::{Log, TraceFile};
+use super::terminals::Late;
 use super::unsent::Unsent;
-use super::{Answers, Ask, Asking, Outgoing, PermissionChoice, Progress, Reply};
+use super::{
+    Answers, Ask, Asking, Outgoing, PermissionChoice, Planned, PlannedReplies, Progress, Reply,
+    Terminals,
+};
 use crate::agent::{AgentProcess, Ending, Patience, StartError};
 use crate::model::ModelState;
 use crate::rules::{Conversation, Judgement};
@@ -77,6 +81,14 @@ struct PermissionPlan {
     cancelled: bool,
 }
 
+/// A request of the agent, other than for permission, that is held open.
+#[derive(Debug)]
+struct HeldRequest {
+    id: Value,
+    method: String,
+    session: Option<String>,
+}
+
 /// A live conversation with an agent.
 pub struct Connection {
     /// `None` only where the agent could not be started again.
@@ -86,6 +98,9 @@ pub struct Connection {
     log: Log,
     progress: Progress,
     answers: Answers,
+    terminals: Terminals,
+    replies: PlannedReplies,
+    held: Vec<HeldRequest>,
     permissions: Vec<PermissionPlan>,
     not_offered: Vec<&'static str>,
     next_id: i64,
@@ -103,7 +118,7 @@ impl Connection {
         seen: mpsc::Receiver<Observed>,
         model: Option<watch::Receiver<ModelState>>,
         trace: TraceFile,
-        answers: Answers,
+        (answers, terminals): (Answers, Terminals),
         began: Instant,
     ) -> Self {
         Self {
@@ -113,6 +128,9 @@ impl Connection {
             log: Log::new(began, trace),
             progress: Progress::default(),
             answers,
+            terminals,
+            replies: PlannedReplies::default(),
+            held: Vec::new(),
             permissions: Vec::new(),
             not_offered: Vec::new(),
             next_id: 0,
@@ -268,13 +286,18 @@ impl Connection {
         });
     }
 
+    /// Says how other requests of the agent are answered from now on.
+    pub fn plan_replies(&mut self, replies: PlannedReplies) {
+        self.replies = replies;
+    }
+
     /// Makes the pump that is under way look again at this moment, even if nothing comes.
     pub fn wake_at(&mut self, moment: Instant) {
         self.wake = Some(moment);
     }
 
     /// The client has cancelled the turn of a session: permission requests that are open or still come are answered
-    /// `cancelled`, as every client must.
+    /// `cancelled`, as every client must; so are elicitations that are held open.
     pub async fn cancel_permissions(&mut self, session: &str) {
         match self
             .permissions
@@ -291,6 +314,13 @@ impl Connection {
         }
         while let Some(ask) = self.progress.take_ask(session) {
             self.answer_ask(&ask, PermissionChoice::Cancelled).await;
+        }
+        let dismissed = |held: &HeldRequest| {
+            held.method == "elicitation/create" && held.session.as_deref() == Some(session)
+        };
+        for held in self.take_held(dismissed) {
+            let reply = Reply::Result(json!({"action": "cancel"}));
+            self.reply(&held.id, reply, None).await;
         }
     }
 
@@ -423,6 +453,7 @@ impl Connection {
                 log.write(observed.at, observed.from, observed.body, None);
             })
             .await;
+        self.terminals.end().await;
         (self.stdout_closed, self.exited) = (true, true);
         Some(ending)
     }
@@ -467,6 +498,10 @@ impl Connection {
         let observed = tokio::select! {
             biased;
             observed = self.seen.recv() => observed,
+            late = self.terminals.ended() => {
+                self.answer_late(late).await;
+                return Next::Sign;
+            }
             () = changed(model) => return Next::Model,
             () = std::future::ready(()), if over => return Next::Gone,
             () = time_up => return Next::TimeUp,
@@ -498,6 +533,8 @@ impl Connection {
             self.progress.note(event, &message);
             if message.is_request() {
                 self.answer(event, &message).await;
+            } else if message.method() == Some("$/cancel_request") {
+                self.given_up(&message).await;
             }
         }
     }
@@ -511,8 +548,7 @@ impl Connection {
             return;
         };
         if request.method() != Some("session/request_permission") || self.answers.refuse_all {
-            let reply = self.answers.to(request, self.log.talk());
-            return self.reply(&id, reply, None).await;
+            return self.serve(&id, request).await;
         }
         let session = request.session().unwrap_or_default().to_owned();
         let ask = Ask {
@@ -525,6 +561,69 @@ impl Connection {
             PermissionChoice::Hold => self.progress.hold(ask),
             choice => self.answer_ask(&ask, choice).await,
         }
+    }
+
+    /// Answers a request other than for permission: as it was planned, else as the client can.
+    async fn serve(&mut self, id: &Value, request: &Message) {
+        let method = request.method().unwrap_or_default();
+        let params = request.params().unwrap_or(&Value::Null);
+        let planned = if self.answers.refuse_all {
+            Planned::Serve
+        } else {
+            self.replies.next(method)
+        };
+        if let Some((reply, probe)) = planned.reply(method, params) {
+            return self.reply(id, reply, probe).await;
+        }
+        let (instead, probe) = match planned {
+            Planned::Hold => {
+                self.held.push(HeldRequest {
+                    id: id.clone(),
+                    method: method.to_owned(),
+                    session: request.session().map(str::to_owned),
+                });
+                return;
+            }
+            Planned::Result { result, probe, .. } => (Some(result), probe),
+            _ => (None, None),
+        };
+        let in_terminal = method.starts_with("terminal/")
+            && self.talk().client_can(&["terminal"])
+            && !self.answers.refuse_all;
+        if in_terminal {
+            let talk = self.log.talk();
+            let (reply, late) = self.terminals.answer(request, talk, instead);
+            self.reply(id, reply, probe.as_deref()).await;
+            return self.answer_late(late).await;
+        }
+        let reply = match (self.answers.to(request, self.log.talk()), instead) {
+            (Reply::Result(_), Some(result)) => Reply::Result(result),
+            (reply, _) => reply,
+        };
+        self.reply(id, reply, probe.as_deref()).await;
+    }
+
+    /// Answers requests that waited for the end of a command.
+    async fn answer_late(&mut self, late: Vec<Late>) {
+        for (id, result) in late {
+            self.reply(&id, Reply::Result(result), None).await;
+        }
+    }
+
+    /// The agent has given up a request: one that is held open is answered so.
+    async fn given_up(&mut self, message: &Message) {
+        let id = message.params().and_then(|params| params.get("requestId"));
+        for held in self.take_held(|held| Some(&held.id) == id) {
+            let reply = Reply::Error(-32800, "request cancelled".into());
+            self.reply(&held.id, reply, None).await;
+        }
+    }
+
+    fn take_held(&mut self, which: impl Fn(&HeldRequest) -> bool) -> Vec<HeldRequest> {
+        let all = std::mem::take(&mut self.held);
+        let (taken, kept) = all.into_iter().partition(which);
+        self.held = kept;
+        taken
     }
 
     fn choose(&mut self, session: &str) -> PermissionChoice {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::Choices;
 use crate::wire::{Id, Message};
 
 /// How many bytes of agent text are kept of one turn.
@@ -22,6 +23,7 @@ pub struct Progress {
     called: IndexMap<String, u64>,
     messages: u64,
     commands: Vec<String>,
+    choices: HashMap<String, Choices>,
 }
 
 /// What was seen of one session.
@@ -109,6 +111,9 @@ impl Progress {
                             .filter_map(|command| command.get("name")?.as_str());
                         self.commands = names.map(str::to_owned).collect();
                     }
+                    if update.get("configOptions").is_some() {
+                        self.note_choices(session, update);
+                    }
                     self.sessions
                         .entry(session.to_owned())
                         .or_default()
@@ -179,6 +184,19 @@ impl Progress {
     /// The slash commands that the agent announced last.
     pub fn commands(&self) -> &[String] {
         &self.commands
+    }
+
+    /// Takes note of what a session offers to choose, by a result or an update.
+    pub fn note_choices(&mut self, session: &str, told: &Value) {
+        self.choices
+            .entry(session.to_owned())
+            .or_default()
+            .note(told);
+    }
+
+    /// What a session offers to choose, if that is known.
+    pub fn choices(&self, session: &str) -> Option<&Choices> {
+        self.choices.get(session)
     }
 
     /// How many messages the agent has sent.

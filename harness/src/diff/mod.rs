@@ -7,6 +7,7 @@ mod breaking;
 mod calls;
 mod class;
 mod compare;
+mod delay;
 mod difference;
 mod found;
 mod likeness;
@@ -18,4 +19,5 @@ mod sessions;
 mod tests;
 
 pub use compare::{diff, diff_looking_at};
+pub use delay::delays;
 pub use difference::{Change, Class, Comparison, Difference, Sides};

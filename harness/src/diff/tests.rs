@@ -601,3 +601,45 @@ fn the_sides_have_their_names_and_the_words_of_the_agent_stay() {
         ["`on the left` is in the recording only"]
     );
 }
+
+/// A turn for each of these answers to its prompt.
+fn turns(stops: &[&str]) -> Recording {
+    let mut lines = vec![
+        ask(0, "initialize", json!({"protocolVersion": 1})),
+        reply(
+            '<',
+            0,
+            json!({"protocolVersion": 1, "agentCapabilities": {}}),
+        ),
+        ask(1, "session/new", json!({"cwd": "/w", "mcpServers": []})),
+        reply('<', 1, json!({"sessionId": "s"})),
+    ];
+    for (number, stop) in (2..).zip(stops) {
+        let prompt = json!({"sessionId": "s", "prompt": [{"type": "text", "text": "hi"}]});
+        lines.push(ask(number, "session/prompt", prompt));
+        lines.push(reply('<', number, json!({"stopReason": stop})));
+    }
+    trace(&lines)
+}
+
+#[test]
+fn a_second_breach_of_the_same_rule_is_breaking_and_one_that_was_there_is_not() {
+    let class = |left: &[&str], right: &[&str]| {
+        let found = diff(&turns(left), &turns(right), &Volatility::built_in());
+        let classes = found.differences.iter().map(|it| it.class);
+        classes.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        class(&["bad", "end_turn"], &["bad", "bad"]),
+        [Class::Breaking]
+    );
+    assert_eq!(
+        class(&["bad", "end_turn"], &["worse", "end_turn"]),
+        [Class::Behaviour]
+    );
+    assert_eq!(
+        class(&["bad", "bad"], &["bad", "end_turn"]),
+        [Class::Behaviour]
+    );
+    assert_eq!(class(&["bad", "bad"], &["bad", "bad"]), []);
+}

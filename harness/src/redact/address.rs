@@ -1,9 +1,10 @@
 //! User and password in an address, and behind the flag of a command.
 
-use super::context::{INNER_QUOTES, REACH, Value, quote};
-use super::find::{Mode, Outcome};
+use super::around::{REACH, quote};
 use super::form::{Body, Runs, is_random};
+use super::found::{Mode, Outcome};
 use super::name::is_no_secret;
+use super::value::{INNER_QUOTES, Value};
 
 /// The password in an address: up to the last `@` before a `/` or white space, as passwords may hold one.
 pub(super) fn address(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {

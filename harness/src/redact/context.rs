@@ -4,10 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::address::{address, user};
-use super::find::{Mode, Outcome};
+use super::around::{REACH, end_of_colour, quote, spaces};
 use super::form::{Body, Runs, is_random};
+use super::found::{Mode, Outcome};
 use super::key_block::{key_block, key_lines};
-use super::name::{Says, is_no_secret, looks_secret, says};
+use super::login;
+use super::name::{Says, looks_secret, says};
+use super::value::Value;
 
 /// Words that a name of a secret holds, and other signs that a secret may follow.
 pub(super) const SIGNS: &[(&str, Sign)] = &[
@@ -49,6 +52,13 @@ pub(super) const SIGNS: &[(&str, Sign)] = &[
     ("-u ", Sign::User),
     ("--user ", Sign::User),
     ("sshpass -p ", Sign::Word),
+    (":aa", Sign::Telegram),
+    ("bot ", Sign::Discord),
+    (".login(", Sign::Discord),
+    (":5432:", Sign::Pgpass),
+    ("*:*:*:", Sign::Pgpass),
+    ("mysql", Sign::Mysql),
+    ("mariadb", Sign::Mysql),
     ("private-lines:", Sign::KeyLines),
     ("-----begin ", Sign::KeyBlock),
 ];
@@ -70,14 +80,22 @@ pub(super) enum Sign {
     User,
     /// A password of a command.
     Word,
+    /// The token of a Telegram bot.
+    Telegram,
+    /// The token of a Discord bot.
+    Discord,
+    /// A line with a password for PostgreSQL.
+    Pgpass,
+    /// A command with a password for MySQL.
+    Mysql,
     /// A private key.
     KeyBlock,
     /// Lines of a private key.
     KeyLines,
 }
 
-/// The longest name, or space around a separator, that is looked through.
-pub(super) const REACH: usize = 64;
+/// How long `%22%3A%20%22` is.
+const PERCENT: usize = 12;
 
 impl Sign {
     /// Looks at the sign that stands at `start..end`.
@@ -113,130 +131,14 @@ impl Sign {
             Self::Word => {
                 of(Body::Credential, quote(text, end).0).find(runs, |value| value.len() >= 4)
             }
+            Self::Telegram => login::telegram(runs, start, end, mode),
+            Self::Discord => login::discord(runs, start, end, mode),
+            Self::Pgpass => login::pgpass(runs, start, end, mode),
+            Self::Mysql => login::mysql(runs, start, end, mode),
             Self::KeyBlock => key_block(runs, start, end, mode),
             Self::KeyLines => key_lines(runs, start, end, mode),
         }
     }
-}
-
-/// Where a value begins and what it consists of.
-#[derive(Clone, Copy)]
-pub(super) struct Value {
-    pub(super) body: Body,
-    pub(super) from: usize,
-    /// Where the sign of it stands.
-    pub(super) sign: usize,
-    pub(super) mode: Mode,
-}
-
-impl Value {
-    /// The value that begins there and is as long as its bytes fit.
-    pub(super) fn find(self, runs: &mut Runs<'_>, accept: impl Fn(&[u8]) -> bool) -> Outcome {
-        let (mut own, is_open) = runs.run(self.body, self.from);
-        let mut is_open = is_open && self.mode == Mode::Open;
-        if !is_in_quotes(self.body)
-            && let Some(escape) = runs.escape(self.from)
-            && let Some(shorter) = own.get(..escape.saturating_sub(self.from))
-        {
-            own = shorter;
-            is_open = false;
-        }
-        if is_open {
-            return self.undecided();
-        }
-        if !is_in_quotes(self.body) {
-            // `${NAME}`, `<name>` and `call(x)` are told with their brackets.
-            let start = own.get(..START).unwrap_or(own);
-            if is_no_secret(start) || !accept(start) {
-                return Outcome::Nothing;
-            }
-            own = without_end(own);
-        }
-        self.outcome(own, accept)
-    }
-
-    /// The value up to the quote that closes it, which has so many backslashes before it.
-    fn find_in_quotes(
-        self,
-        runs: &mut Runs<'_>,
-        slashes: usize,
-        accept: impl Fn(&[u8]) -> bool,
-    ) -> Outcome {
-        let mut end = self.from;
-        for _ in 0..INNER_QUOTES {
-            let (piece, is_open) = runs.run(self.body, end);
-            end += piece.len();
-            let own = runs.text.get(self.from..end).unwrap_or_default();
-            if is_open {
-                if self.mode == Mode::Open {
-                    return self.undecided();
-                }
-                return self.outcome(own, accept);
-            }
-            let before = own.iter().rev().take_while(|byte| **byte == b'\\').count();
-            let is_quote = !matches!(runs.text.get(end), Some(b'\n' | b'\r' | b'\x1b'));
-            let is_inner = if slashes == 0 {
-                before % 2 == 1
-            } else {
-                before > slashes
-            };
-            if !is_quote || !is_inner {
-                // The backslashes belong to the quote, or to a text within this one.
-                let own = own.get(..own.len() - before).unwrap_or(own);
-                return self.outcome(own, accept);
-            }
-            end += 1;
-        }
-        let own = runs.text.get(self.from..end).unwrap_or_default();
-        self.outcome(own, accept)
-    }
-
-    fn undecided(self) -> Outcome {
-        Outcome::Undecided {
-            keep: self.sign,
-            hold: self.from,
-            run: Some(self.body),
-        }
-    }
-
-    fn outcome(self, own: &[u8], accept: impl Fn(&[u8]) -> bool) -> Outcome {
-        let start = own.get(..START).unwrap_or(own);
-        if is_no_secret(own.get(..START).unwrap_or(own)) || !accept(start) {
-            return Outcome::Nothing;
-        }
-        Outcome::Secret {
-            start: self.from,
-            end: self.from + own.len(),
-            body: self.body,
-        }
-    }
-}
-
-/// How much of a value is looked at to tell whether it is one.
-const START: usize = 1024;
-
-/// How many quotes inside a value are looked past.
-pub(super) const INNER_QUOTES: usize = 64;
-
-fn is_in_quotes(body: Body) -> bool {
-    matches!(body, Body::Double | Body::Single | Body::Tick)
-}
-
-/// A value without what ends the sentence, the list or the text around it.
-fn without_end(value: &[u8]) -> &[u8] {
-    let count = value
-        .iter()
-        .rev()
-        .take(8)
-        .take_while(|byte| {
-            matches!(
-                byte,
-                b'"' | b'\'' | b'`' | b',' | b';' | b')' | b']' | b'}' | b'>' | b'\\'
-            )
-        })
-        .count();
-    // A single bracket may well be part of a password, but so is `$(cat file)` of a program.
-    value.get(..value.len() - count).unwrap_or(value)
 }
 
 /// A name of a secret, a separator and a value.
@@ -250,6 +152,9 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
     let left = left + end_of_colour(text, left);
     // The sign may begin with the quote before the name.
     let left = left + usize::from(text.get(left) == Some(&b'"'));
+    // In an address it is written as two digits behind a sign.
+    let is_escaped = left > 0 && text.get(left - 1..left + 2) == Some(b"%22") && left + 2 <= start;
+    let left = left + 2 * usize::from(is_escaped);
     let after = text
         .get(end..text.len().min(end + REACH))
         .unwrap_or_default();
@@ -268,6 +173,13 @@ fn named(runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
         _ => 8,
     };
     let looks = |value: &[u8]| says == Says::Secret || looks_secret(value, 8);
+    if let Some(from) = login::member_in_address(text, right) {
+        let accept = |value: &[u8]| value.len() >= least && looks(value);
+        return login::value_in_address(runs, (left, from), mode, accept);
+    }
+    if text.get(right) == Some(&b'%') && text.len() < right + PERCENT {
+        return open;
+    }
     let (at, name_quote) = quote(text, right);
     // `environ['NAME'] = `
     let at = at + usize::from(name_quote.is_some() && text.get(at) == Some(&b']'));
@@ -474,89 +386,10 @@ fn is_code(value: &[u8]) -> bool {
     }
 }
 
-/// Past a quote with the backslashes before it, if there is one.
-pub(super) fn quote(text: &[u8], from: usize) -> (usize, Option<(u8, usize)>) {
-    let from = from + colour(text, from);
-    let rest = text.get(from..).unwrap_or_default();
-    let slashes = rest
-        .iter()
-        .take(8)
-        .take_while(|byte| **byte == b'\\')
-        .count();
-    match rest.get(slashes) {
-        Some(mark @ (b'"' | b'\'' | b'`')) => {
-            let at = from + slashes + 1;
-            (at + colour(text, at), Some((*mark, slashes)))
-        }
-        _ => (from, None),
-    }
-}
-
-/// Past spaces, tabs and changes of colour, and how many spaces these were.
-fn spaces(text: &[u8], from: usize) -> (usize, usize) {
-    let (mut at, mut count) = (from, 0);
-    while at - from < REACH {
-        match text.get(at) {
-            Some(b' ' | b'\t') => {
-                at += 1;
-                count += 1;
-            }
-            _ => match colour(text, at) {
-                0 => break,
-                length => at += length,
-            },
-        }
-    }
-    (at, count)
-}
-
-/// How much of a change of colour, whose digits and letter seem to belong to a name, stands there.
-fn end_of_colour(text: &[u8], name: usize) -> usize {
-    let before = text.get(name.saturating_sub(16)..name).unwrap_or_default();
-    let code = before
-        .iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_digit() || **byte == b';')
-        .count();
-    let is_colour = before
-        .get(..before.len() - code)
-        .is_some_and(|before| before.ends_with(b"\x1b["));
-    if !is_colour {
-        return 0;
-    }
-    let rest = text.get(name..).unwrap_or_default();
-    let digits = rest
-        .iter()
-        .take(4)
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    if rest.get(digits) == Some(&b'm') {
-        digits + 1
-    } else {
-        0
-    }
-}
-
-/// How long a change of colour is that stands there.
-fn colour(text: &[u8], at: usize) -> usize {
-    let Some([b'\x1b', b'[', rest @ ..]) = text.get(at..) else {
-        return 0;
-    };
-    let digits = rest
-        .iter()
-        .take(16)
-        .take_while(|byte| byte.is_ascii_digit() || **byte == b';')
-        .count();
-    match rest.get(digits) {
-        Some(b'm') => 2 + digits + 1,
-        _ => 0,
-    }
-}
-
 /// Past the word that says how the credentials are written.
 fn scheme(text: &[u8], from: usize) -> (usize, bool) {
     let rest = text.get(from..).unwrap_or_default();
-    for word in ["bearer ", "basic ", "token ", "digest ", "apikey "] {
+    for word in ["bearer ", "basic ", "token ", "digest ", "apikey ", "bot "] {
         if rest
             .get(..word.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))

@@ -2,105 +2,20 @@
 
 use aho_corasick::automaton::OverlappingState;
 use aho_corasick::packed::Searcher;
-use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, MatchKind};
+use aho_corasick::{BuildError, Input};
 use regex::bytes::Regex;
 
 use super::context::{SIGNS, Sign};
-use super::form::{Body, FORMS, Form, Runs};
+use super::form::{FORMS, Form, Runs};
+use super::found::{Found, Mode, Outcome, Span};
 use super::known::{Known, StandsFor};
-
-/// How much of a known value is looked for at once; the rest is compared.
-const ANCHOR: usize = 256;
+use super::words::{ANCHOR, Anchor, Words, automaton, plain_run};
 
 /// The least part of a secret, at the end of a text that was cut there, that is worth hiding.
 const PART: usize = 6;
 
 /// How much of a text in chunks is held back for the user's own patterns, which say not how far they reach.
 const REACH: usize = 256;
-
-/// What stands at the end of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// More may come: what is not decided is left.
-    Open,
-    /// It ends, or was cut: a part of a secret at its end is hidden too.
-    Cut,
-    /// It ends.
-    Ended,
-}
-
-/// What a sign turned out to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// No secret.
-    Nothing,
-    /// A secret, and what it consists of.
-    Secret {
-        start: usize,
-        end: usize,
-        body: Body,
-    },
-    /// It depends on what comes: the text from `keep` on is needed to tell, and that from `hold` on may be secret. As long as
-    /// only bytes of `run` come, it stays undecided.
-    Undecided {
-        keep: usize,
-        hold: usize,
-        run: Option<Body>,
-    },
-}
-
-impl Outcome {
-    /// The text ended before anything that may be secret.
-    pub(super) fn context(keep: usize, end: usize, mode: Mode) -> Self {
-        match mode {
-            Mode::Open => Self::Undecided {
-                keep,
-                hold: end,
-                run: None,
-            },
-            Mode::Cut | Mode::Ended => Self::Nothing,
-        }
-    }
-}
-
-/// A place to replace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    /// What it is, where that is not simply the secret that stands there.
-    pub(super) stands_for: Option<StandsFor>,
-    /// What goes on like this after the end belongs to it.
-    pub(super) body: Option<Body>,
-}
-
-/// What was found.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Found {
-    /// In order, without overlap; all before `hold`.
-    pub(super) spans: Vec<Span>,
-    /// From here on the text is needed to decide on what comes.
-    pub(super) keep: usize,
-    /// From here on it may be secret.
-    pub(super) hold: usize,
-    /// As long as only bytes of this come, nothing more is decided.
-    pub(super) run: Option<Body>,
-}
-
-/// What a pattern of the automaton is.
-#[derive(Clone, Copy, Debug)]
-enum Anchor {
-    Form(&'static Form),
-    Sign(Sign),
-    /// A value of `Known`, by index.
-    Value(usize),
-    /// A run of a value that no way of writing changes. For [`Finder::suspects`] only.
-    Run,
-    /// `{secret-`. For [`Finder::suspects`] only.
-    Placeholder,
-    /// What makes names of members count. For [`Finder::suspects`] only.
-    Place,
-}
 
 /// Finds secrets.
 #[derive(Clone, Debug)]
@@ -116,17 +31,6 @@ pub(super) struct Finder {
     pairs: Vec<u64>,
     longest: usize,
     patterns: Vec<Regex>,
-}
-
-/// Words that are looked for at once.
-#[derive(Clone, Debug)]
-struct Words {
-    automaton: AhoCorasick,
-    /// Tells many times faster than the automaton that none of them is there, where they are few and their case counts.
-    quick: Option<Searcher>,
-    anchors: Vec<Anchor>,
-    /// How many values are behind them.
-    values: usize,
 }
 
 /// A group with fewer values is always built anew.
@@ -420,32 +324,6 @@ impl Finder {
     }
 }
 
-impl Words {
-    /// Whether one of them stands in a text.
-    fn are_in(&self, text: &[u8]) -> bool {
-        match &self.quick {
-            Some(quick) => quick.find(text).is_some(),
-            None => self.automaton.is_match(text),
-        }
-    }
-
-    /// All that stand in a text.
-    fn each(&self, text: &[u8], mut give: impl FnMut(Anchor, usize, usize)) {
-        if self.quick.is_some() && !self.are_in(text) {
-            return;
-        }
-        let mut state = OverlappingState::start();
-        let input = Input::new(text);
-        loop {
-            self.automaton.find_overlapping(input.clone(), &mut state);
-            let Some(hit) = state.get_match() else { break };
-            if let Some(anchor) = self.anchors.get(hit.pattern().as_usize()) {
-                give(*anchor, hit.start(), hit.end());
-            }
-        }
-    }
-}
-
 /// Looks at the prefix of a form that stands at `start..end`.
 fn look(form: &Form, runs: &mut Runs<'_>, start: usize, end: usize, mode: Mode) -> Outcome {
     let text = runs.text;
@@ -496,118 +374,4 @@ fn stands_free(text: &[u8], start: usize) -> bool {
         [.., last] => !last.is_ascii_alphanumeric(),
         [] => true,
     }
-}
-
-impl Found {
-    fn take(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Nothing => {}
-            Outcome::Secret { start, end, body } => self.spans.push(Span {
-                start,
-                end,
-                stands_for: None,
-                body: Some(body),
-            }),
-            Outcome::Undecided { keep, hold, run } => {
-                self.keep = self.keep.min(keep);
-                if hold < self.hold {
-                    self.hold = hold;
-                    self.run = run;
-                }
-            }
-        }
-    }
-
-    fn take_value(
-        &mut self,
-        text: &[u8],
-        start: usize,
-        value: &[u8],
-        stands_for: &StandsFor,
-        mode: Mode,
-    ) {
-        let rest = text.get(start..).unwrap_or_default();
-        let is_there = rest.starts_with(value);
-        let is_open = mode == Mode::Open;
-        let undecided = match stands_for {
-            StandsFor::Home if is_there => match rest.get(value.len()) {
-                // Another folder whose name begins like this one.
-                Some(next) if next.is_ascii_alphanumeric() || matches!(next, b'_' | b'-') => return,
-                Some(_) => false,
-                None => is_open,
-            },
-            _ => !is_there && is_open && value.starts_with(rest),
-        };
-        if undecided {
-            self.take(Outcome::Undecided {
-                keep: start,
-                hold: start,
-                run: None,
-            });
-        } else if is_there {
-            self.spans.push(Span {
-                start,
-                end: start + value.len(),
-                stands_for: Some(stands_for.clone()),
-                body: None,
-            });
-        }
-    }
-
-    /// Puts the spans in order, joins those that overlap, and leaves out what is not decided.
-    fn settle(&mut self) {
-        self.spans
-            .sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
-        let mut joined: Vec<Span> = Vec::with_capacity(self.spans.len());
-        for span in self.spans.drain(..) {
-            match joined.last_mut() {
-                Some(last) if span.start < last.end => {
-                    if span.end > last.end {
-                        last.end = span.end;
-                        last.body = span.body;
-                        last.stands_for = None;
-                    } else if (span.start, span.end) == (last.start, last.end) {
-                        last.stands_for = last.stands_for.take().or(span.stands_for);
-                    }
-                }
-                _ => joined.push(span),
-            }
-        }
-        while let Some(last) = joined.pop_if(|last| last.end > self.hold) {
-            self.hold = self.hold.min(last.start);
-            self.run = None;
-        }
-        self.spans = joined;
-        // What stands before decides on whether a word begins there.
-        self.keep = self.keep.min(self.hold).saturating_sub(8);
-    }
-}
-
-/// The longest run of a value that stays the same in every way of writing, if it is worth looking for.
-fn plain_run(value: &[u8]) -> Option<&[u8]> {
-    value
-        .split(|byte| !byte.is_ascii_alphanumeric())
-        .max_by_key(|run| run.len())
-        .filter(|run| run.len() >= 4 && run.len() < value.len())
-        .map(|run| run.get(..ANCHOR).unwrap_or(run))
-}
-
-fn automaton<W: AsRef<[u8]>>(
-    words: impl IntoIterator<Item = W>,
-    any_case: bool,
-) -> Result<AhoCorasick, BuildError> {
-    let words: Vec<W> = words.into_iter().collect();
-    let size: usize = words.iter().map(|word| word.as_ref().len()).sum();
-    let kind = if size < 8 << 10 && any_case || size < 1 << 10 {
-        AhoCorasickKind::DFA
-    } else {
-        AhoCorasickKind::ContiguousNFA
-    };
-    AhoCorasick::builder()
-        .ascii_case_insensitive(any_case)
-        .match_kind(MatchKind::Standard)
-        .kind(Some(kind))
-        // With so many words, some byte of one is everywhere.
-        .prefilter(false)
-        .build(words)
 }

@@ -17,6 +17,10 @@ pub(super) enum Body {
     Header,
     /// Letters, digits, `_`, `-` and `/`.
     Path,
+    /// Small letters and digits, as hexadecimal numbers have.
+    Hex,
+    /// What is in a line of a file of hashed passwords, behind the user.
+    Crypt,
     /// The lines of a key in base64, also where the line breaks are written as `\n`.
     Key,
     /// What ends at white space, a quote, a bracket or the like: a value in a program.
@@ -53,6 +57,11 @@ impl Body {
             Self::Dashed => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
             Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'),
+            Self::Hex => byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'),
+            Self::Crypt => {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'.' | b'/' | b'$' | b'=' | b',' | b'+' | b'-')
+            }
             Self::Header => {
                 byte.is_ascii_alphanumeric()
                     || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
@@ -330,6 +339,33 @@ pub(super) const FORMS: &[Form] = &[
     form("discord.com/api/webhooks/", Body::Path, 30, Look::Any),
     form("discordapp.com/api/webhooks/", Body::Path, 30, Look::Any),
     form("ATATT3x", Body::Header, 32, Look::Any),
+    // A key of Twilio is a hexadecimal number behind `SK`: with its first digit, since `SK` alone is in many words.
+    form("SK0", Body::Hex, 31, Look::Any),
+    form("SK1", Body::Hex, 31, Look::Any),
+    form("SK2", Body::Hex, 31, Look::Any),
+    form("SK3", Body::Hex, 31, Look::Any),
+    form("SK4", Body::Hex, 31, Look::Any),
+    form("SK5", Body::Hex, 31, Look::Any),
+    form("SK6", Body::Hex, 31, Look::Any),
+    form("SK7", Body::Hex, 31, Look::Any),
+    form("SK8", Body::Hex, 31, Look::Any),
+    form("SK9", Body::Hex, 31, Look::Any),
+    form("SKa", Body::Hex, 31, Look::Any),
+    form("SKb", Body::Hex, 31, Look::Any),
+    form("SKc", Body::Hex, 31, Look::Any),
+    form("SKd", Body::Hex, 31, Look::Any),
+    form("SKe", Body::Hex, 31, Look::Any),
+    form("SKf", Body::Hex, 31, Look::Any),
+    // Hashed passwords, as files of users hold them.
+    form("$apr1$", Body::Crypt, 24, Look::Any),
+    form("$2a$", Body::Crypt, 50, Look::Any),
+    form("$2b$", Body::Crypt, 50, Look::Any),
+    form("$2y$", Body::Crypt, 50, Look::Any),
+    form("$5$", Body::Crypt, 40, Look::Any),
+    form("$6$", Body::Crypt, 80, Look::Any),
+    form("$argon2", Body::Crypt, 40, Look::Any),
+    form("{SHA}", Body::Header, 27, Look::Any),
+    form("{SSHA}", Body::Header, 30, Look::Any),
     form("AGE-SECRET-KEY-", Body::Capitals, 16, Look::Any),
     // Anything that is signed.
     form("eyJ", Body::Dotted, 20, Look::Jwt),

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::escape::{Places, decoded};
-use super::find::{Finder, Found, Mode, Span};
+use super::find::Finder;
 use super::form::Body;
+use super::found::{Found, Mode, Span};
 use super::known::{Known, StandsFor};
 use super::slots::{Edit, Slots, With};
 

@@ -1,8 +1,8 @@
 //! Private keys as they are written: what begins them, their lines, their end.
 
-use super::context::REACH;
-use super::find::{Mode, Outcome};
+use super::around::REACH;
 use super::form::{Body, Runs};
+use super::found::{Mode, Outcome};
 use super::name::is_no_secret;
 
 /// How far the end of a private key is looked for.

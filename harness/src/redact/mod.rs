@@ -12,18 +12,23 @@
 //! One path serves the recorder and `harness redact`. Nothing here reads a clock, a file or the environment.
 
 mod address;
+mod around;
 mod context;
 mod escape;
 mod find;
 mod form;
+mod found;
 mod joined;
 mod key;
 mod key_block;
 mod known;
+mod login;
 mod name;
 mod redactor;
 mod slots;
+mod value;
 mod walk;
+mod words;
 
 pub use name::is_secret as is_secret_name;
 pub use redactor::{Options, Redactor};

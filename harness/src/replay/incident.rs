@@ -59,7 +59,7 @@ pub(crate) enum Incident {
 /// A step as a sentence names it: what it is, and where it stands.
 pub(crate) fn named(step: &Step) -> String {
     match step.event {
-        Some(event) => format!("{} (event {event})", quoted(&step.what)),
+        Some(event) => format!("{} (event {event} of the recording)", quoted(&step.what)),
         None => quoted(&step.what),
     }
 }

@@ -300,7 +300,10 @@ impl<W: Write, S: FnMut(&str)> Player<W, S> {
         } else {
             "; `--lenient` goes on with another"
         };
-        format!("; recorded here is {what} (event {}){way}", ask.event)
+        format!(
+            "; recorded here is {what} (event {} of the recording){way}",
+            ask.event
+        )
     }
 
     /// A recorded result, with a fresh id where it opens a session.

@@ -130,6 +130,16 @@ fn one(difference: &Difference, (first, last): (bool, bool), showing: Showing) -
     lines.join("\n")
 }
 
+/// The events of both sides, as far as they are known.
+fn both(difference: &Difference) -> String {
+    let events = [difference.left_event, difference.right_event].into_iter();
+    let known: Vec<String> = events
+        .flatten()
+        .map(|event| format!("event {event}"))
+        .collect();
+    known.join(" → ")
+}
+
 fn values(difference: &Difference, showing: Showing) -> Vec<String> {
     let paint = showing.paint;
     let event =
@@ -137,12 +147,11 @@ fn values(difference: &Difference, showing: Showing) -> Vec<String> {
     let (left, right) = (difference.left.as_deref(), difference.right.as_deref());
     match (left, right) {
         (Some(left), Some(right)) if difference.change == Change::Moved => {
-            let from = event(difference.left_event);
-            let to = event(difference.right_event);
-            let where_to = if from.is_empty() {
-                String::new()
+            let places = both(difference);
+            let where_to = if places.is_empty() {
+                places
             } else {
-                format!("  ({from} → {to})")
+                format!("  ({places})")
             };
             let same = if left == right { left } else { right };
             vec![format!(
@@ -152,11 +161,7 @@ fn values(difference: &Difference, showing: Showing) -> Vec<String> {
             )]
         }
         (Some(left), Some(right)) if by_word(left, right) => {
-            let places = paint.faint(&format!(
-                "    {} → {}",
-                event(difference.left_event),
-                event(difference.right_event)
-            ));
+            let places = paint.faint(&format!("    {}", both(difference)));
             vec![format!("    ± {}", words(left, right, paint)), places]
         }
         _ => {

@@ -27,6 +27,9 @@ pub(super) fn failure(run: &Run, standing: &Standing, paint: Paint) -> Vec<Strin
     out.push(String::new());
     if let Some(first) = standing.findings.first() {
         sighting(&mut out, first, paint);
+        if let Some(together) = together(run, standing, first) {
+            push(&mut out, &together);
+        }
     }
     if let Some(others) = others(standing) {
         push(&mut out, &others);
@@ -47,9 +50,16 @@ pub(super) fn failure(run: &Run, standing: &Standing, paint: Paint) -> Vec<Strin
         }
         let words = match (&first.scenario, &first.trace) {
             (Some(scenario), _) => Some(repeat(run, scenario, &[])),
-            (None, Some(trace)) if run.is_of_recordings() && trace.as_os_str() != "-" => Some(
-                repeat(run, &requirement.id, &[&trace.display().to_string()]),
-            ),
+            (None, Some(trace)) if trace.as_os_str() != "-" => {
+                let file = trace.display().to_string();
+                Some(if run.is_of_recordings() {
+                    repeat(run, &requirement.id, &[&file])
+                } else {
+                    // What a replay left behind is judged as any recording is.
+                    let words = ["harness", "check", "-v", "--only", &requirement.id, &file];
+                    plain(&shell_words::join(words))
+                })
+            }
             (None, _) => None,
         };
         if let Some(words) = words {
@@ -102,6 +112,31 @@ fn sighting(out: &mut Vec<String>, sighting: &Sighting, paint: Paint) {
         }
         out.push(String::new());
     }
+}
+
+/// That what was seen is held against other requirements as well: an expectation of a scenario that is for several.
+fn together(run: &Run, standing: &Standing, first: &Sighting) -> Option<String> {
+    let scenario = first.scenario.as_ref()?;
+    let same = |other: &Sighting| {
+        other.scenario == first.scenario
+            && other.trace == first.trace
+            && other.finding == first.finding
+    };
+    let ids: Vec<&str> = run
+        .assessment
+        .standings
+        .iter()
+        .filter(|other| other.requirement.id != standing.requirement.id)
+        .filter(|other| other.findings.iter().any(same))
+        .map(|other| other.requirement.id.as_str())
+        .collect();
+    (!ids.is_empty()).then(|| {
+        format!(
+            "One expectation of {} is for {} as well: it does not tell which of them is broken.",
+            plain(scenario),
+            ids.join(", ")
+        )
+    })
 }
 
 /// How often else it was seen, and where.

@@ -11,7 +11,7 @@ use crate::wire::Reading;
 
 /// Requirements that fail by what was not seen. Where a line of the agent could not be read, that line is the failure, and
 /// what it may have held is not missed as well.
-const BY_ABSENCE: [&str; 16] = [
+const BY_ABSENCE: [&str; 17] = [
     "PROMPT-05",
     "PROMPT-06",
     "TOOLCALL-01",
@@ -19,6 +19,7 @@ const BY_ABSENCE: [&str; 16] = [
     "TOOLCALL-06",
     "TOOLCALL-07",
     "TERMINAL-04",
+    "CANCEL-10",
     "PLAN-03",
     "LOAD-02",
     "LOAD-05",

@@ -319,7 +319,7 @@ mod tests {
 
     const LOADABLE: &str = r#"
         > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
-        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true},"loadSession":true},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
         > {"id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
         < {"id":1,"result":{"sessionId":"s1"}}
     "#;
@@ -351,7 +351,8 @@ mod tests {
         // What comes before anything of the turn was only read late.
         let it = loaded(&[TOLD, LOAD, "wait 1", prompt, TOLD, end]);
         assert!(holds(&it, "USAGE-03"));
-        let it = loaded(&[TOLD, LOAD, "wait 1", prompt, end, TOLD]);
+        let said = r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}}"#;
+        let it = loaded(&[TOLD, LOAD, "wait 1", prompt, said, end, TOLD]);
         assert_eq!(failures(&it), ["USAGE-03@6"]);
         let it = loaded(&[TOLD, LOAD, prompt, end]);
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::check::{Marks, Miss, Seen};
+use super::check::{Marks, Miss, Seen, outcome_of};
 use super::drive::{Done, Drive, Judged, Stop, Verdict};
 use super::file::{Action, Answer, Condition, Expect, Otherwise, Step};
 use super::params::unknown;
@@ -51,6 +51,12 @@ impl Drive<'_> {
                 Verdict::Open(why) => return Err(Stop::Blocked(why)),
             }
         }
+        if let (Action::Prompt(_), Some(name)) = (&step.action, &step.name) {
+            let session = done.session.as_deref();
+            let seen = session.and_then(|session| self.connection.progress().session(session));
+            let answer = done.answer.as_ref().map(|(_, message)| message);
+            self.turns.insert(name.clone(), outcome_of(answer, seen));
+        }
         for (expect, noted) in step
             .expect
             .iter()
@@ -64,7 +70,7 @@ impl Drive<'_> {
             self.judged.push(Judged {
                 expect: expect.clone(),
                 verdict,
-                noted: noted.then(|| done.in_words()),
+                noted: noted.then(|| self.noted(expect, done)),
             });
         }
         Ok(())
@@ -91,6 +97,12 @@ impl Drive<'_> {
                     }
                     continue;
                 }
+                Condition::Mcp(wanted) => {
+                    if let Err(miss) = self.mcp(wanted, done).await {
+                        return missed(&expect, miss);
+                    }
+                    continue;
+                }
                 _ => {}
             }
             let model = self.connection.model();
@@ -112,6 +124,7 @@ impl Drive<'_> {
                 messages: self.connection.progress().messages(),
                 workspace: &self.workspace,
                 model: model.as_ref(),
+                turns: &self.turns,
                 alive: self.connection.is_alive(),
             };
             if let Err(miss) = seen.check(condition) {

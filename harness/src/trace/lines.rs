@@ -15,6 +15,13 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// Those of a file that was written whole: a header, and behind it each event on a line.
+    pub fn whole() -> Self {
+        let mut lines = Self::default();
+        lines.event(0, 2);
+        lines
+    }
+
     /// The event with this number stands on this line; events come in order.
     pub fn event(&mut self, event: u64, line: u64) {
         if self.stretches.is_empty() || line != self.next {
@@ -41,6 +48,12 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_a_whole_file_the_events_follow_the_header() {
+        let of: Vec<_> = [0, 1, 40].map(|event| Lines::whole().of(event)).into();
+        assert_eq!(of, [Some(2), Some(3), Some(42)]);
+    }
 
     #[test]
     fn lines_without_an_event_move_what_comes_after_them() {

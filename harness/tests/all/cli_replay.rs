@@ -210,11 +210,11 @@ fn an_agent_that_dies_in_the_middle_is_one_difference_and_what_was_not_sent_is_t
     let message = gone[0]["message"].as_str().unwrap();
     assert!(message.contains("exit code 7"), "{message}");
     assert!(
-        message.contains("not sent: `session/prompt` (event 16)"),
+        message.contains("not sent: `session/prompt` (event 16 of the recording)"),
         "{message}"
     );
     assert!(
-        message.contains("without an answer: `session/prompt` (event 4)"),
+        message.contains("without an answer: `session/prompt` (event 4 of the recording)"),
         "{message}"
     );
 }
@@ -245,7 +245,7 @@ fn a_session_that_cannot_be_opened_leaves_its_messages_unsent() {
     let report = ran.json();
     let messages = report["differences"].to_string();
     assert!(
-        messages.contains("not sent: `session/prompt` (event 4)"),
+        messages.contains("not sent: `session/prompt` (event 4 of the recording)"),
         "{messages}"
     );
 }

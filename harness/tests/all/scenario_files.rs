@@ -664,3 +664,77 @@ fn deep_nesting_is_refused_and_does_no_harm() {
     // Exact parameters are only looked at, so that deep ones can be sent.
     scenarios(&stepped(&format!("initialize.json = '{json}'")));
 }
+
+#[test]
+fn answers_to_requests_of_the_agent_are_read() {
+    use acp_harness::client::{Content, Planned};
+    let read = scenarios(
+        r#"
+title = "t"
+covers = ["ELICIT-12"]
+
+[[step]]
+prompt = "p"
+elicitation = ["accept", "hold", { action = "_later", content = { json = 'null' } }]
+replies."terminal/create" = { error = -32603 }
+replies."fs/write_text_file" = ["serve", { result = { json = 'null' }, served = true }]
+"#,
+    );
+    let step = read[0].steps.last().unwrap();
+    let of = |method: &str| {
+        let found = step.replies.iter().find(|(own, _)| own == method);
+        found.unwrap().1.clone()
+    };
+    let elicited = |action: &str, content: Content| Planned::Elicited {
+        action: action.to_owned(),
+        content,
+        probe: None,
+    };
+    assert_eq!(
+        of("elicitation/create"),
+        [
+            elicited("accept", Content::Filled),
+            Planned::Hold,
+            elicited("_later", Content::Given(json!(null))),
+        ]
+    );
+    assert!(matches!(
+        of("terminal/create")[..],
+        [Planned::Error { code: -32603, .. }]
+    ));
+    assert!(matches!(
+        of("fs/write_text_file")[..],
+        [Planned::Serve, Planned::Result { served: true, .. }]
+    ));
+}
+
+#[test]
+fn answers_that_make_no_sense_are_refused() {
+    let said = |line: &str| {
+        let text =
+            format!("title = \"t\"\ncovers = [\"FS-06\"]\n[[step]]\nprompt = \"p\"\n{line}\n");
+        read("a/b", &Source::new("a/b.toml", text), &|_| true)
+            .unwrap_err()
+            .to_string()
+    };
+    for (line, part) in [
+        ("replies.\"fs/read\" = \"serve\"", "unknown key `fs/read`"),
+        (
+            "replies.\"terminal/kill\" = {}",
+            "either `error` or `result`",
+        ),
+        ("replies.\"terminal/kill\" = []", "one answer at least"),
+        ("elicitation = \"acept\"", "did you mean `accept`?"),
+        (
+            "elicitation = { content = \"full\" }",
+            "`full` is no value of `content`",
+        ),
+        (
+            "expect.toolCall.same = \"x\"",
+            "no step before this one is named `x`",
+        ),
+    ] {
+        let said = said(line);
+        assert!(said.contains(part), "{line}: {said}");
+    }
+}

@@ -15,6 +15,7 @@ use crate::report::{AgentIdentity, Fault, Run};
 use crate::rules::judge_recording;
 use crate::source::Position;
 use crate::spec::Side;
+use crate::trace::Lines;
 use crate::verdict::{Blocked, Blocker, KnownFailures, Piece, assess_recordings};
 pub(super) use arguments::ReplayArguments;
 use play::{How, Played};
@@ -124,7 +125,7 @@ fn conclude(
             let piece = Piece {
                 scenario: None,
                 trace: run.trace.clone(),
-                lines: None,
+                lines: Some(Lines::whole()),
                 judgement: run.judgement.clone(),
             };
             let known = KnownFailures {

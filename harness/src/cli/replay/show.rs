@@ -54,13 +54,7 @@ pub(super) fn show(
     for target in &arguments.output.report {
         let report = to_json(sources, played, run)
             .map_err(|error| format!("no report could be made: {error}; {REPORT_FAULT}"))?;
-        target.write(&report).map_err(|error| match target {
-            Target::Stdout => format!("the report could not be written to stdout: {error}"),
-            Target::File(path) => format!(
-                "the report could not be written to `{}`: {error}",
-                path.display()
-            ),
-        })?;
+        target.write(&report)?;
     }
     Ok(())
 }

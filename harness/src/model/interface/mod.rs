@@ -13,12 +13,13 @@ mod said;
 
 pub(in crate::model) use body::parts;
 pub(crate) use error::{ErrorReply, Headers, Trouble};
-pub(crate) use route::{Purpose, family, replying, served};
+pub(crate) use route::{Purpose, family, of_request, replying, served};
 pub(crate) use said::{Said, SaidCall};
 
 use std::fmt::Debug;
 
 use super::asked::Asked;
+use super::family::Family;
 use super::reply::{Piece, Plan};
 
 /// The name of the model where a request gives none.
@@ -50,6 +51,9 @@ pub(crate) trait Interface: Debug + Sync {
 
     /// One model; any name is known.
     fn model(&self, name: &str) -> String;
+
+    /// The family that it belongs to.
+    fn family(&self) -> Family;
 
     /// The header that carries the id of an exchange.
     fn id_header(&self) -> Option<&'static str>;

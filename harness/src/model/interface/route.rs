@@ -46,9 +46,11 @@ const POSTED: &[(&str, &dyn Interface, Purpose<'static>)] = &[
 /// beginning of the path, or of a parameter of its query. Who shows nothing is of OpenAI's.
 const SHOWN: &[(Shown, &dyn Interface)] = &[
     (Shown::Path("/v1beta"), &Gemini),
+    (Shown::Path("/v1alpha"), &Gemini),
     (Shown::Header("x-goog-api-key"), &Gemini),
     (Shown::Header("x-goog-api-client"), &Gemini),
     (Shown::Query("key="), &Gemini),
+    (Shown::Path("/v1/messages"), &Messages),
     (Shown::Header("anthropic-version"), &Messages),
     (Shown::Header("x-api-key"), &Messages),
 ];
@@ -99,6 +101,14 @@ pub(crate) fn family(path: &str, has: impl Fn(&str) -> bool) -> &'static dyn Int
         Shown::Query(start) => query.split('&').any(|pair| pair.starts_with(start)),
     });
     shown.map_or(&Chat, |(_, interface)| *interface)
+}
+
+/// By which interface a request is made, whether it is served or not: its path tells, else what it shows.
+pub(crate) fn of_request(path: &str, has: impl Fn(&str) -> bool) -> &'static dyn Interface {
+    match served("POST", path, &has) {
+        Some(served) => served.interface,
+        None => family(path, has),
+    }
 }
 
 /// The interface of a recorded request for a reply; `None` where it is another request.

@@ -5,29 +5,8 @@ use std::str::FromStr;
 use hyper::HeaderMap;
 use url::Url;
 
-/// The interfaces that one vendor's clients speak, with one base URL for all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    /// Chat completions and responses.
-    OpenAi,
-    /// Messages.
-    Anthropic,
-    /// `generateContent`.
-    Gemini,
-}
-
-/// The families: by name, with the beginnings of the names of their variables, and the path at the end of the base URL
-/// that these variables hold.
-const FAMILIES: &[(Family, &str, &[&str], &str)] = &[
-    (Family::OpenAi, "openai", &["OPENAI_"], "/v1"),
-    (Family::Anthropic, "anthropic", &["ANTHROPIC_"], ""),
-    (
-        Family::Gemini,
-        "gemini",
-        &["GOOGLE_GEMINI_", "GEMINI_", "GOOGLE_GENAI_"],
-        "",
-    ),
-];
+use crate::model::family::Family;
+use crate::model::interface;
 
 /// A word of the command line: a real model server, of one family or of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,15 +25,13 @@ impl FromStr for Upstream {
         let (family, address) = match named {
             None => (None, text),
             Some((name, address)) => {
-                let known = FAMILIES.iter().find(|row| row.1 == name);
-                let Some((family, ..)) = known else {
-                    let names: Vec<&str> = FAMILIES.iter().map(|row| row.1).collect();
+                let Some(family) = Family::named(name) else {
                     return Err(format!(
                         "`{name}` is none of the families {}",
-                        names.join(", ")
+                        Family::names().join(", ")
                     ));
                 };
-                (Some(*family), address)
+                (Some(family), address)
             }
         };
         let url = Url::parse(address).map_err(|error| {
@@ -86,8 +63,8 @@ impl Upstreams {
     pub fn new(given: Vec<Upstream>) -> Result<Option<Self>, String> {
         for (place, one) in given.iter().enumerate() {
             if given.iter().take(place).any(|it| it.family == one.family) {
-                let which = FAMILIES.iter().find(|row| Some(row.0) == one.family);
-                let which = which.map_or("all families".to_owned(), |row| format!("`{}`", row.1));
+                let which = one.family.map(Family::name);
+                let which = which.map_or("all families".to_owned(), |name| format!("`{name}`"));
                 return Err(format!("two model servers are given for {which}"));
             }
         }
@@ -96,10 +73,7 @@ impl Upstreams {
 
     /// Whether a variable leads to a model server that is given here.
     pub(crate) fn is_led_by(&self, variable: &str) -> bool {
-        let mut families = FAMILIES.iter();
-        families.any(|(family, _, beginnings, _)| {
-            beginnings.iter().any(|it| variable.starts_with(it)) && self.of(*family).is_some()
-        })
+        Family::of_variable(variable).is_some_and(|family| self.of(family).is_some())
     }
 
     /// The address upstream for a request; `None` where no server is given for its family.
@@ -109,12 +83,9 @@ impl Upstreams {
         query: Option<&str>,
         headers: &HeaderMap,
     ) -> Option<Url> {
-        let family = family(path, headers);
+        let family = family(path, query, headers);
         let upstream = self.of(family)?;
-        let root = FAMILIES
-            .iter()
-            .find(|row| row.0 == family)
-            .map_or("", |row| row.3);
+        let root = family.root();
         let mut base = upstream.url.path().trim_end_matches('/').to_owned();
         let below = path.strip_prefix(root).unwrap_or(path);
         match upstream.family {
@@ -138,19 +109,10 @@ impl Upstreams {
     }
 }
 
-/// The family of a request, by its path and, where two share it, its headers.
-fn family(path: &str, headers: &HeaderMap) -> Family {
-    let is_gemini = path.starts_with("/v1beta")
-        || path.starts_with("/v1alpha")
-        || path.contains("enerateContent")
-        || headers.contains_key("x-goog-api-key");
-    if is_gemini {
-        Family::Gemini
-    } else if path.starts_with("/v1/messages") || headers.contains_key("anthropic-version") {
-        Family::Anthropic
-    } else {
-        Family::OpenAi
-    }
+/// The family of a request, by its path with its query and, where two share it, its headers.
+fn family(path: &str, query: Option<&str>, headers: &HeaderMap) -> Family {
+    let whole = query.map_or(path.to_owned(), |query| format!("{path}?{query}"));
+    interface::of_request(&whole, |name| headers.contains_key(name)).family()
 }
 
 #[cfg(test)]
@@ -203,9 +165,9 @@ mod tests {
     #[test]
     fn a_path_that_two_families_share_is_told_by_its_headers() {
         let mut headers = HeaderMap::new();
-        assert_eq!(family("/v1/models", &headers), Family::OpenAi);
+        assert_eq!(family("/v1/models", None, &headers), Family::OpenAi);
         headers.insert("anthropic-version", "2023-06-01".parse().unwrap());
-        assert_eq!(family("/v1/models", &headers), Family::Anthropic);
+        assert_eq!(family("/v1/models", None, &headers), Family::Anthropic);
     }
 
     #[test]

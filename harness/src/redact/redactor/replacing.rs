@@ -1,10 +1,11 @@
 //! Finds what is secret in a text, or at a place of a JSON text, and says what stands there instead.
 
+use super::bare::json_within;
 use super::stream::Stream;
-use super::{DEPTH, LEAST, Redactor, json_within};
+use super::{DEPTH, LEAST, Redactor, SHORT};
 use crate::redact::escape::{Places, decoded};
-use crate::redact::find::Mode;
 use crate::redact::form::is_random;
+use crate::redact::found::Mode;
 use crate::redact::joined::replacement;
 use crate::redact::key::Key;
 use crate::redact::known::StandsFor;
@@ -150,7 +151,8 @@ impl Redactor {
             with: With::Secret(own.to_vec()),
         });
         let is_a_word = is_secret(own) || is_word(own) || is_common(own) && !leaf.named;
-        if own.len() >= LEAST && !is_a_word {
+        let is_short = leaf.named && own.len() >= SHORT && is_mixed(own);
+        if (own.len() >= LEAST || is_short) && !is_a_word {
             self.learn(own);
         }
     }
@@ -170,9 +172,14 @@ impl Redactor {
     }
 }
 
+/// Whether there are letters and digits in it.
+fn is_mixed(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
 /// How long the word for the scheme of an authorization is, with the space after it.
 fn scheme(value: &[u8]) -> usize {
-    ["bearer ", "basic ", "token ", "digest "]
+    ["bearer ", "basic ", "token ", "digest ", "bot "]
         .iter()
         .find(|word| {
             value

@@ -5,7 +5,7 @@ use super::super::talking::{failures, holds, is_inconclusive, judged, notes};
 
 const HELLO: &str = r#"
     > {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"terminal":true}}}
-    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"sessionCapabilities":{"close":{}}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true},"sessionCapabilities":{"close":{}}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
     > {"id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
     < {"id":1,"result":{"sessionId":"s1"}}
 "#;

@@ -4,7 +4,7 @@ use super::super::talking::{failures, holds, judged};
 
 const HELLO: &str = r#"
     > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
-    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"sessionCapabilities":{"list":{},"delete":{}}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true},"sessionCapabilities":{"list":{},"delete":{}}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
 "#;
 const DELETE: &str = r#"
     > {"id":5,"method":"session/delete","params":{"sessionId":"s1"}}

@@ -142,10 +142,13 @@ fn own_methods_are_advertised() {
                 "#
         ))
     };
-    assert_eq!(failed(&run("{}")), [(ADVERTISED, 2, "/method".to_owned())]);
+    assert_eq!(
+        failed(&run(r#"{"mcpCapabilities":{"http":true}}"#)),
+        [(ADVERTISED, 2, "/method".to_owned())]
+    );
     for capabilities in [
-        r#"{"_meta":{"own":{}}}"#,
-        r#"{"promptCapabilities":{"_meta":{"own":true}}}"#,
+        r#"{"mcpCapabilities":{"http":true},"_meta":{"own":{}}}"#,
+        r#"{"mcpCapabilities":{"http":true,"_meta":{"own":true}}}"#,
     ] {
         let judgement = run(capabilities);
         assert!(failed(&judgement).is_empty());

@@ -7,7 +7,7 @@ fn hello(more: &str) -> String {
     format!(
         r#"
         > {{"id":0,"method":"initialize","params":{{"protocolVersion":1}}}}
-        < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{"loadSession":true,"sessionCapabilities":{{"list":{{}}{more}}}}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
+        < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{"mcpCapabilities":{{"http":true}},"loadSession":true,"sessionCapabilities":{{"list":{{}}{more}}}}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
         > {{"id":1,"method":"session/new","params":{{"cwd":"/project","mcpServers":[]}}}}
         < {{"id":1,"result":{{"sessionId":"s1"}}}}
         "#

@@ -5,7 +5,7 @@ use super::super::{Judge, Judgement};
 
 const HELLO: &str = r#"
     > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
-    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"list":{},"resume":{}}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true},"loadSession":true,"sessionCapabilities":{"list":{},"resume":{}}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
 "#;
 const NEW: &str = r#"
     > {"id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}

@@ -6,6 +6,7 @@ use super::{
     Action, Condition, ErrorCondition, Expect, ModelCondition, Params, Pattern, Placeholder,
     RawInput, TextCondition, WorkspaceCondition, fill, fill_json_text, fill_value,
 };
+use crate::client::{Content, Planned};
 use crate::model::script::{Call, Calls, Reply, Text};
 
 /// What is known for a placeholder, if anything.
@@ -144,6 +145,7 @@ fn fill_condition(condition: &Condition, known: Known<'_>) -> Result<Condition, 
         | Condition::Alive(_)
         | Condition::Exit(_)
         | Condition::Left(_)
+        | Condition::Mcp(_)
         | Condition::Within(_) => condition.clone(),
     })
 }
@@ -213,6 +215,23 @@ pub fn fill_reply(reply: &Reply, known: Known<'_>) -> Result<Reply, Placeholder>
     })
 }
 
+/// An answer to a request of the agent with the placeholders in what it sends filled in.
+///
+/// # Errors
+/// As for [`fill`].
+pub fn fill_planned(planned: &Planned, known: Known<'_>) -> Result<Planned, Placeholder> {
+    let mut planned = planned.clone();
+    match &mut planned {
+        Planned::Result { result, .. } => *result = fill_value(result, known)?,
+        Planned::Elicited {
+            content: Content::Given(content),
+            ..
+        } => *content = fill_value(content, known)?,
+        _ => {}
+    }
+    Ok(planned)
+}
+
 fn fill_text(text: &Text, known: Known<'_>) -> Result<Text, Placeholder> {
     Ok(match text {
         Text::Whole(text) => Text::Whole(fill(text, known)?),
@@ -242,7 +261,9 @@ fn fill_call(call: &Call, known: Known<'_>) -> Result<Call, Placeholder> {
         new: text(&call.new)?,
         pattern: text(&call.pattern)?,
         url: text(&call.url)?,
+        question: text(&call.question)?,
         tool: call.tool.clone(),
+        mcp: call.mcp.clone(),
         arguments,
         or,
     })

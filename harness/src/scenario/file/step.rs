@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Expect, Placeholder};
+use crate::client::Planned;
 use crate::source::Position;
 
 /// One step.
@@ -26,6 +27,10 @@ pub struct Step {
     pub permission: Vec<Permission>,
     /// What becomes of other requests of the agent until the step is answered.
     pub requests: Requests,
+    /// How single methods are answered in place of that.
+    pub replies: Vec<(String, Vec<Planned>)>,
+    /// Whether the step is left out where the session has no such mode or option as it names.
+    pub optional: bool,
     /// What is wrong with the message on purpose. Such a message is a probe: passive rules do not judge its sender.
     pub probe: Option<String>,
     /// The request id to use; for `send`, that of the request in the text whose answer belongs to the step.

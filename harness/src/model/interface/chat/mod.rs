@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{ErrorReply, Interface, Opened, Said, Trouble, Writer, body, openai};
 use crate::model::asked::Asked;
+use crate::model::family::Family;
 use crate::model::script::Usage;
 use reply::ChatReply;
 
@@ -37,6 +38,10 @@ impl Interface for Chat {
 
     fn model(&self, name: &str) -> String {
         openai::model(name)
+    }
+
+    fn family(&self) -> Family {
+        Family::OpenAi
     }
 
     fn id_header(&self) -> Option<&'static str> {

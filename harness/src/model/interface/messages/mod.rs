@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{ErrorReply, Interface, Opened, Said, Trouble, Writer, body};
 use crate::model::asked::Asked;
+use crate::model::family::Family;
 use crate::model::script::Usage;
 use reply::MessagesReply;
 
@@ -43,6 +44,10 @@ impl Interface for Messages {
 
     fn model(&self, name: &str) -> String {
         entry(name).to_string()
+    }
+
+    fn family(&self) -> Family {
+        Family::Anthropic
     }
 
     fn id_header(&self) -> Option<&'static str> {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ErrorReply, Interface, Opened, Said, Trouble, Writer, body, openai};
 use crate::model::asked::Asked;
+use crate::model::family::Family;
 use crate::model::script::Usage;
 use reply::ResponsesReply;
 
@@ -38,6 +39,10 @@ impl Interface for Responses {
 
     fn model(&self, name: &str) -> String {
         openai::model(name)
+    }
+
+    fn family(&self) -> Family {
+        Family::OpenAi
     }
 
     fn id_header(&self) -> Option<&'static str> {

@@ -124,6 +124,8 @@ fn step(action: Action, position: Position, name: &str, session: &str) -> Step {
         awaited: true,
         permission: Vec::new(),
         requests: Requests::default(),
+        replies: Vec::new(),
+        optional: false,
         probe: None,
         id: None,
         within: None,

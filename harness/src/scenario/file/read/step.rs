@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::{condition, inside, model::LONGEST_WAIT};
+use super::{condition, inside, model::LONGEST_WAIT, replies};
+use crate::mcp::Wanted;
 use crate::scenario::file::{
     Action, Params, Permission, RawInput, Requests, Split, Step, ToolState, Until,
 };
@@ -46,7 +47,7 @@ const ACTIONS: [&str; 27] = [
     "touch",
 ];
 
-const OPTIONS: [&str; 14] = [
+const OPTIONS: [&str; 17] = [
     "name",
     "session",
     "as",
@@ -54,6 +55,9 @@ const OPTIONS: [&str; 14] = [
     "await",
     "permission",
     "requests",
+    "replies",
+    "elicitation",
+    "optional",
     "probe",
     "id",
     "within",
@@ -85,7 +89,11 @@ const TOOL_STATES: [(&str, ToolState); 5] = [
 ];
 
 /// One step, as it is written.
-pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem> {
+pub(super) fn step(
+    field: &Field<'_>,
+    covers: &[String],
+    servers: &[Wanted],
+) -> Result<Step, Problem> {
     let table = field.free_table()?;
     table.only(&[("an action: ", &ACTIONS), ("an option: ", &OPTIONS)])?;
     let mut actions = table.fields().filter(|field| ACTIONS.contains(&field.name));
@@ -130,6 +138,7 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
         covers,
         action: &action,
         awaited,
+        servers,
     };
     Ok(Step {
         position: table.position(),
@@ -145,6 +154,8 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
                 field.word(&[("serve", Requests::Serve), ("refuse", Requests::Refuse)])
             })?
             .unwrap_or_default(),
+        replies: replies::replies(&table)?,
+        optional: table.flag("optional")?,
         probe: table
             .maybe("probe", |field| field.filled())?
             .map(str::to_owned),
@@ -169,7 +180,10 @@ fn options(table: &Table<'_>, action: &Action) -> Result<(), Problem> {
     for field in table.fields() {
         let fits = match field.name {
             "as" | "times" => matches!(action, Action::New { .. }),
-            "await" | "permission" | "requests" | "id" => request || raw,
+            "await" | "permission" | "requests" | "replies" | "elicitation" | "id" => {
+                request || raw
+            }
+            "optional" => request,
             "probe" => request || raw || notification,
             "within" => request || raw || matches!(action, Action::Until(_) | Action::Finish(_)),
             "meta" => request || notification,
