@@ -15,7 +15,7 @@ on_initialize() {
     case $line in *'"terminal":true'*) terminals=yes ;; esac
     case $line in *'"boolean":{'*) switches=yes ;; esac
     case $line in *'"writeTextFile":true'*) writes=yes ;; *) writes=no ;; esac
-    result '{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"asks-client","version":"1.0.0"},"authMethods":[]}'
+    result '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"asks-client","version":"1.0.0"},"authMethods":[]}'
 }
 
 effort() {

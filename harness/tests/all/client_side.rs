@@ -29,27 +29,33 @@ const SHOWN: [&str; 17] = [
 const ONLY: &str = "fs/*,terminal/refused[create],cancel/while-a-terminal-runs,elicit/answered,elicit/no-content,elicit/content-to-be-ignored,mode/each,mode/not-offered,config/another-value,config/mode-option,config/switch,config/not-offered";
 
 /// Fault, scenarios, and what fails: exactly these, of any level.
-const FAULTS: [(&str, &str, &[&str]); 11] = [
+const FAULTS: [(&str, &str, &[&str]); 13] = [
     (
         "dies-on-error",
         "fs/refused[write-failing]",
-        &["FS-06", "INTEROP-18"],
+        &["FS-06", "INTEROP-18", "JSONRPC-04"],
     ),
     ("write-failed", "fs/write-answered[an-object]", &["FS-07"]),
     (
         "dies-on-error",
         "terminal/refused[create]",
-        &["TERMINAL-07", "INTEROP-18"],
+        &["INTEROP-18", "JSONRPC-04", "TERMINAL-07"],
     ),
     (
         "leaves-terminal",
         "cancel/while-a-terminal-runs",
-        &["CANCEL-10"],
+        &["CANCEL-10", "TERMINAL-04"],
     ),
-    ("dies-on-error", "elicit/answered[error]", &["ELICIT-12"]),
+    (
+        "dies-on-error",
+        "elicit/answered[error]",
+        &["ELICIT-12", "JSONRPC-04"],
+    ),
     ("null-is-another", "elicit/no-content", &["ELICIT-14"]),
     ("refuses-modes", "mode/each", &["MODE-02"]),
+    ("out-of-step", "mode/each", &["CONFIG-11"]),
     ("takes-any-mode", "mode/not-offered", &["INTEROP-20"]),
+    ("takes-any-option", "config/not-offered", &["INTEROP-20"]),
     ("bare-answer", "config/another-value", &["CONFIG-04"]),
     ("keeps-value", "config/another-value", &["CONFIG-05"]),
     ("keeps-switch", "config/switch", &["CONFIG-09"]),
@@ -128,8 +134,8 @@ const OTHERWISE: [(&str, [&str; 5], &str); 5] = [
             "replace",
             "current_mode_update",
             "1",
-            "\"currentModeId\":\"code\"",
             "\"currentModeId\":\"plan\"",
+            "\"currentModeId\":\"code\"",
         ],
         "CONFIG-11",
     ),

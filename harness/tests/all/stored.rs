@@ -195,7 +195,7 @@ const FAULTS: [(&str, &str, &[&str]); 33] = [
     (
         "request-answers",
         "reqcancel/nothing-to-cancel",
-        &["REQCANCEL-03"],
+        &["JSONRPC-03", "JSONRPC-04", "REQCANCEL-03"],
     ),
 ];
 

@@ -125,7 +125,10 @@ impl Replay {
             }
             Err(Fault { id, message }) => out.fail(id, place.clone(), message),
         }
-        self.compare_calls(past, place, out);
+        // Where words are missing, what is missing beside them has the same cause.
+        if whole {
+            self.compare_calls(past, place, out);
+        }
         whole
     }
 
