@@ -2,7 +2,7 @@
 
 use super::{
     Rule, auth, cancel, changes, close, commands, config, content, delete, elicit, error, ext, fs,
-    in_step, init, jsonrpc, list, load, mcp, mode, perm, plan, prompt, reqcancel, schema, session,
+    in_step, init, jsonrpc, list, load, mode, perm, plan, prompt, reqcancel, schema, session,
     terminal, terminal_cancel, toolcall, transport, update, usage,
 };
 
@@ -19,7 +19,6 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(list::Lists::default()),
         Box::new(delete::Deleted::default()),
         Box::new(close::Closing::default()),
-        Box::new(mcp::McpServers),
         Box::new(commands::Commands::default()),
         Box::new(config::Config::default()),
         Box::new(changes::Changes::default()),

@@ -30,7 +30,6 @@ mod judge;
 mod judgement;
 mod list;
 mod load;
-mod mcp;
 mod mode;
 mod mode_set;
 mod moment;

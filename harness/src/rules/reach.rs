@@ -42,7 +42,6 @@ const REACHES: [(Reach, &[&str]); 5] = [
             "INIT-02",
             "INIT-05",
             "INIT-06",
-            "MCP-06",
             "INIT-07",
             "INIT-08",
             "INIT-10",
