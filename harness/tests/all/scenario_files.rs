@@ -618,7 +618,7 @@ fn the_examples_of_the_reference_are_right() {
         .skip(1)
         .filter_map(|part| part.split("```").next())
         .collect();
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     for example in examples {
         scenarios(example);
     }
