@@ -1,14 +1,16 @@
 //! Arguments, and the entry for this binary and for others that embed the agent.
 
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
+use crate::fault::{self, Filter, Hook};
 use crate::log;
 use crate::login::{self, Auth};
 use crate::model::{self, Choice};
@@ -65,6 +67,26 @@ struct Arguments {
     /// Log in in this terminal and end, as clients do it by `--auth terminal`
     #[arg(long)]
     login: bool,
+
+    /// Do one thing wrong; `--list-faults` shows what there is
+    #[arg(long, value_name = "NAME")]
+    fault: Option<String>,
+
+    /// Do one thing oddly, but right; `--list-quirks` shows what there is
+    #[arg(long, value_name = "NAME")]
+    quirk: Option<String>,
+
+    /// Show the faults, and the requirements that each breaks
+    #[arg(long, conflicts_with = "list_quirks")]
+    list_faults: bool,
+
+    /// Show the quirks
+    #[arg(long)]
+    list_quirks: bool,
+
+    /// Show them as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs `bob` with these arguments, the program's name first, and returns when it is done. Takes
@@ -85,6 +107,16 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             let _ = error.print();
             let code = u8::try_from(error.exit_code()).unwrap_or(USAGE);
             return ExitCode::from(code);
+        }
+    };
+    if arguments.list_faults || arguments.list_quirks {
+        return list(&arguments);
+    }
+    let deviations = match deviations(&arguments) {
+        Ok(deviations) => deviations,
+        Err(reason) => {
+            log::line(format_args!("bob: {reason}"));
+            return ExitCode::from(USAGE);
         }
     };
     let settings = match arguments.config.as_deref().map(Settings::read).transpose() {
@@ -114,13 +146,43 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         state,
         auth: arguments.auth,
     };
-    match serve(options) {
+    match serve(options, deviations) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             log::line(format_args!("bob: {error}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Shows a table, in place of serving.
+fn list(arguments: &Arguments) -> ExitCode {
+    let table = if arguments.list_faults {
+        &fault::FAULTS
+    } else {
+        &fault::QUIRKS
+    };
+    let form = if arguments.json {
+        fault::Form::Json
+    } else {
+        fault::Form::Text
+    };
+    // A reader that has seen enough is no fault.
+    let _ = fault::print(table, form, std::io::stdout().lock());
+    ExitCode::SUCCESS
+}
+
+/// The fault and the quirk that were asked for.
+fn deviations(arguments: &Arguments) -> Result<Vec<&'static fault::Deviation>, String> {
+    let fault = arguments
+        .fault
+        .as_deref()
+        .map(|name| fault::FAULTS.find(name));
+    let quirk = arguments
+        .quirk
+        .as_deref()
+        .map(|name| fault::QUIRKS.find(name));
+    fault.into_iter().chain(quirk).collect()
 }
 
 /// The login in a terminal, in place of serving.
@@ -146,6 +208,16 @@ fn log_in(auth: Auth, state: Option<&Path>) -> ExitCode {
     }
 }
 
+/// Starts what a fault leaves behind, in a process group of its own.
+fn leave_process() -> std::io::Result<()> {
+    let mut left = std::process::Command::new("sleep");
+    left.arg("20").process_group(0);
+    left.stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    left.spawn().map(drop)
+}
+
 /// The folder for state of this program, as the XDG base directories have it.
 fn default_state() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from);
@@ -154,8 +226,21 @@ fn default_state() -> Option<PathBuf> {
     Some(state?.join("bob"))
 }
 
-fn serve(options: Options) -> anyhow::Result<()> {
+fn serve(options: Options, deviations: Vec<&fault::Deviation>) -> anyhow::Result<()> {
     log_of_the_sdk();
+    fault::switch_on(
+        deviations
+            .iter()
+            .filter_map(|deviation| deviation.hook)
+            .collect(),
+    );
+    let edits = deviations
+        .iter()
+        .flat_map(|deviation| deviation.edits.clone());
+    let filter = Filter::new(edits.collect());
+    if fault::is_on(Hook::LeavesProcess) {
+        leave_process()?;
+    }
     let in_settings = options
         .settings
         .as_ref()
@@ -171,7 +256,7 @@ fn serve(options: Options) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let (transport, channel) = Transport::start(std::io::stdin(), std::io::stdout())?;
+    let (transport, channel) = Transport::start(std::io::stdin(), std::io::stdout(), filter)?;
     let served = runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;

@@ -13,7 +13,8 @@
 //! * `login`: whether the user has to log in, and how;
 //! * `mcp`: servers with tools, which the client names for a session;
 //! * `surface`: what each `--surface` has;
-//! * `model`: the two models.
+//! * `model`: the two models;
+//! * `fault`: deviations on demand.
 
 mod address;
 mod announced;
@@ -21,6 +22,7 @@ mod attachments;
 pub mod cli;
 mod client;
 mod compact;
+mod fault;
 mod history;
 mod kept;
 mod log;

@@ -1,10 +1,14 @@
 //! Asking the user before a tool runs.
 
-use agent_client_protocol::is_incoming_transport_closed;
+use std::process::Stdio;
+
+use agent_client_protocol::{self as acp, is_incoming_transport_closed};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
+use crate::fault::{self, Hook};
 use crate::session::Session;
 use crate::surface::Parts;
 use crate::tools::Invocation;
@@ -64,7 +68,7 @@ pub(crate) async fn ask(
             json!({ "optionId": id, "name": name, "kind": kind })
         })
         .collect();
-    let answer = client.ask(
+    let mut answer = client.ask(
         "session/request_permission",
         json!({
             "sessionId": &*session.id,
@@ -72,12 +76,37 @@ pub(crate) async fn ask(
             "options": options,
         }),
     );
-    match cancel.run_until_cancelled(answer).await {
-        None => Decision::Cancelled,
+    match cancel.run_until_cancelled(&mut answer).await {
+        None => {
+            if fault::is_on(Hook::RunsLate) {
+                run_when_allowed(answer, session, call);
+            }
+            Decision::Cancelled
+        }
         Some(Ok(Ok(result))) => decision(&result, session.parts),
         Some(Ok(Err(error))) if is_incoming_transport_closed(&error) => Decision::Cancelled,
         Some(_) => Decision::Reject,
     }
+}
+
+/// Runs the command of a call once permission comes, whatever has become of the turn: a fault.
+fn run_when_allowed(
+    answer: oneshot::Receiver<Result<Value, acp::Error>>,
+    session: &Session,
+    call: &Invocation,
+) {
+    let (parts, cwd) = (session.parts, session.cwd.clone());
+    let command = call.arguments.get("command").and_then(Value::as_str);
+    let command = command.unwrap_or_default().to_owned();
+    tokio::spawn(async move {
+        if let Ok(Ok(result)) = answer.await
+            && decision(&result, parts) == Decision::Allow
+        {
+            let mut bash = std::process::Command::new("bash");
+            bash.args(["-c", &command]).current_dir(cwd);
+            let _ = bash.stdin(Stdio::null()).stdout(Stdio::null()).status();
+        }
+    });
 }
 
 fn decision(result: &Value, parts: &Parts) -> Decision {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::announced::Announced;
 use crate::client::Update;
+use crate::fault::{self, Hook};
 use crate::history::History;
 use crate::kept::Kept;
 use crate::log;
@@ -52,6 +53,8 @@ pub(crate) struct Session {
 struct Turns {
     next: u64,
     cancel: HashMap<u64, CancellationToken>,
+    /// A cancel that had nothing to end and stays, which only a fault does.
+    left: bool,
 }
 
 /// What a session begins with.
@@ -164,7 +167,10 @@ impl Session {
     /// Takes the history for the length of a turn. It comes back when the lease is dropped, after
     /// a panic too. Turns are serialised, so nobody else wants it meanwhile.
     pub(crate) fn lease_history(&self) -> HistoryLease<'_> {
-        let history = lock(&self.history).take().unwrap_or_default();
+        let mut history = lock(&self.history).take().unwrap_or_default();
+        if fault::is_on(Hook::Forgets) {
+            history.messages.clear();
+        }
         HistoryLease {
             session: self,
             history,
@@ -177,6 +183,9 @@ impl Session {
     }
 
     pub(crate) fn remember(&self, tool: &str, allowed: bool) {
+        if fault::is_on(Hook::ForgetsChoices) {
+            return;
+        }
         lock(&self.remembered).insert(tool.to_owned(), allowed);
     }
 
@@ -186,6 +195,9 @@ impl Session {
         let cancel = stop.child_token();
         let mut turns = lock(&self.turns);
         let number = turns.next;
+        if std::mem::take(&mut turns.left) {
+            cancel.cancel();
+        }
         turns.next += 1;
         turns.cancel.insert(number, cancel.clone());
         Ticket {
@@ -197,9 +209,11 @@ impl Session {
 
     /// Cancels the running turn and those that wait; later turns do not notice.
     pub(crate) fn cancel(&self) {
-        for turn in lock(&self.turns).cancel.values() {
+        let mut turns = lock(&self.turns);
+        for turn in turns.cancel.values() {
             turn.cancel();
         }
+        turns.left = turns.cancel.is_empty() && fault::is_on(Hook::CancelStays);
     }
 }
 

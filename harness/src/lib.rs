@@ -10,6 +10,7 @@ pub mod client;
 pub mod diff;
 pub mod hash;
 pub mod import;
+pub mod mcp;
 pub mod model;
 pub mod profile;
 pub mod record;

@@ -22,6 +22,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::announced::Announced;
 use crate::client::Client;
+use crate::fault::{self, Hook};
 use crate::login::{Auth, Login};
 use crate::model;
 use crate::session::Session;
@@ -236,6 +237,13 @@ impl Server {
     /// Notifications are never answered, whatever they hold.
     fn notification(&self, message: &UntypedMessage) {
         if message.method() != "session/cancel" {
+            return;
+        }
+        if fault::is_on(Hook::CancelsAll) {
+            lock(&self.sessions)
+                .by_id
+                .values()
+                .for_each(|session| session.cancel());
             return;
         }
         let id = message.params().get("sessionId").and_then(Value::as_str);

@@ -100,6 +100,8 @@ impl Server {
                     client.send(&session.id, Update::Other(update));
                 }
             }
+            // A list tells the folders that the session has now.
+            session.save();
             server.add(&session);
             let mut result = Map::new();
             add_choices(&session, &mut result);

@@ -19,6 +19,8 @@ use agent_client_protocol::{Channel, TransportFrame};
 use futures::channel::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use crate::fault::Filter;
+
 pub(crate) use gate::Gate;
 
 /// The ends of a running transport.
@@ -34,10 +36,12 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// Starts a thread for each direction. The channel is the SDK's side of the connection.
+    /// Starts a thread for each direction. The channel is the SDK's side of the connection. A
+    /// filter changes what passes.
     pub(crate) fn start(
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
+        filter: Option<Filter>,
     ) -> std::io::Result<(Self, Channel)> {
         let (ours, theirs) = Channel::duplex();
         let (from_sdk, to_sdk) = theirs.into_parts();
@@ -45,10 +49,16 @@ impl Transport {
         let output_lost = CancellationToken::new();
         let (done, written) = mpsc::channel();
 
-        let answers = ours.tx.clone();
+        let filter = Arc::new(filter);
+        let inward = reader::Inward {
+            to_sdk,
+            answers: ours.tx.clone(),
+        };
+        let delivered = inward.clone();
+        let filter_of_reader = Arc::clone(&filter);
         thread::Builder::new()
             .name("reader".into())
-            .spawn(move || reader::run(input, &to_sdk, &answers))?;
+            .spawn(move || reader::run(input, &inward, filter_of_reader.as_ref().as_ref()))?;
 
         let progress = Arc::new(AtomicUsize::new(0));
         let (gate_of_writer, lost) = (Arc::clone(&gate), output_lost.clone());
@@ -56,7 +66,8 @@ impl Transport {
         thread::Builder::new()
             .name("writer".into())
             .spawn(move || {
-                if writer::run(from_sdk, output, &gate_of_writer, &count).is_err() {
+                let filtered = filter.as_ref().as_ref().map(|filter| (filter, &delivered));
+                if writer::run(from_sdk, output, &gate_of_writer, &count, filtered).is_err() {
                     lost.cancel();
                 }
                 let _ = done.send(());

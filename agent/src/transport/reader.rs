@@ -1,11 +1,13 @@
 //! Bytes to lines.
 
 use std::io::{BufRead, BufReader, Read};
+use std::thread;
 
 use agent_client_protocol::TransportFrame;
 use futures::channel::mpsc::UnboundedSender;
 
 use super::envelope::{self, Incoming};
+use crate::fault::{self, Filter, Hook};
 
 /// The longest line that is taken.
 const LONGEST_LINE: usize = 256 * 1024 * 1024;
@@ -13,31 +15,69 @@ const LONGEST_LINE: usize = 256 * 1024 * 1024;
 /// A buffer that grew beyond this for one line is given back after it.
 const KEPT_BUFFER: usize = 1024 * 1024;
 
-/// Reads until the input ends, or until one of the receivers is gone. Leaving drops `to_sdk`,
-/// which is how the SDK learns of the end.
-pub(super) fn run(
-    input: impl Read,
-    to_sdk: &UnboundedSender<TransportFrame>,
-    answers: &UnboundedSender<TransportFrame>,
-) {
+/// Where lines go.
+#[derive(Clone)]
+pub(super) struct Inward {
+    pub(super) to_sdk: UnboundedSender<TransportFrame>,
+    /// Answers that are given here.
+    pub(super) answers: UnboundedSender<TransportFrame>,
+}
+
+impl Inward {
+    /// Passes on what a line is; whether there is still somebody to take it.
+    pub(super) fn pass(&self, incoming: Incoming) -> bool {
+        let sent = match incoming {
+            Incoming::Message(frame) => self.to_sdk.unbounded_send(frame),
+            Incoming::Answer(frame) => self.answers.unbounded_send(frame),
+            Incoming::Nothing => Ok(()),
+        };
+        sent.is_ok()
+    }
+
+    /// Passes a line on, as a filter says; whether there is still somebody to take it.
+    fn pass_filtered(&self, steps: Vec<fault::Inward>) -> bool {
+        for step in steps {
+            match step {
+                fault::Inward::Line(line) if !self.pass(envelope::read(&line)) => return false,
+                fault::Inward::Line(_) | fault::Inward::StayOpen => {}
+                fault::Inward::Wait(time) => thread::sleep(time),
+                fault::Inward::Exit(code) => std::process::exit(code.into()),
+            }
+        }
+        true
+    }
+}
+
+/// Reads until the input ends, or until one of the receivers is gone. Leaving closes the SDK's
+/// channel, which is how it learns of the end.
+pub(super) fn run(input: impl Read, inward: &Inward, filter: Option<&Filter>) {
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let mut line = Vec::new();
     loop {
-        let found = match next_line(&mut input, &mut line, LONGEST_LINE) {
-            Found::Line => envelope::read(&line),
-            Found::TooLong => envelope::too_long(LONGEST_LINE),
-            Found::End => break,
+        let found = match (next_line(&mut input, &mut line, LONGEST_LINE), filter) {
+            (Found::Line, None) => envelope::read(&line),
+            (Found::Line, Some(filter)) => {
+                if inward.pass_filtered(filter.inward(&line)) {
+                    continue;
+                }
+                break;
+            }
+            (Found::TooLong, _) => envelope::too_long(LONGEST_LINE),
+            (Found::End, _) => break,
         };
-        let sent = match found {
-            Incoming::Message(frame) => to_sdk.unbounded_send(frame),
-            Incoming::Answer(frame) => answers.unbounded_send(frame),
-            Incoming::Nothing => Ok(()),
-        };
-        if sent.is_err() {
+        if !inward.pass(found) {
             break;
         }
     }
-    to_sdk.close_channel();
+    if let Some(filter) = filter {
+        let steps = filter.closed();
+        let stay = steps.contains(&fault::Inward::StayOpen);
+        inward.pass_filtered(steps);
+        while stay {
+            thread::park();
+        }
+    }
+    inward.to_sdk.close_channel();
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -69,9 +109,15 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> Foun
             };
         }
         let end = bytes.iter().position(|byte| *byte == b'\n');
+        let is_piece = end.is_none() && fault::is_on(Hook::PieceIsLine);
         let (part, used) = match end {
             Some(at) => (bytes.get(..at).unwrap_or_default(), at + 1),
             None => (bytes, bytes.len()),
+        };
+        let used = if fault::is_on(Hook::OneLineARead) {
+            bytes.len()
+        } else {
+            used
         };
         if line.len() + part.len() > limit {
             too_long = true;
@@ -80,7 +126,7 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> Foun
             line.extend_from_slice(part);
         }
         input.consume(used);
-        if end.is_some() {
+        if end.is_some() || is_piece {
             return if too_long {
                 Found::TooLong
             } else {

@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use super::{Tally, Turn};
 use crate::client::Update;
+use crate::fault::{self, Hook};
 use crate::history::Call;
 use crate::mcp;
 use crate::modes::{self, Mode, Rule};
@@ -43,7 +44,7 @@ impl Turn<'_> {
         };
         self.send(Update::Other(update::tool_call(&id, &invocation)))
             .await;
-        let output = match self.permitted(&id, &invocation).await {
+        let output = match self.permitted(&id, &invocation, processes).await {
             Permission::Refused => Output::failure(self.session.chosen().mode.refusal()),
             Permission::Decided(Decision::Reject | Decision::Never) => Output::failure(REJECTED),
             Permission::Decided(Decision::Cancelled) => Output::failure(CANCELLED),
@@ -56,7 +57,7 @@ impl Turn<'_> {
         output.text
     }
 
-    async fn permitted(&self, id: &str, call: &Invocation) -> Permission {
+    async fn permitted(&self, id: &str, call: &Invocation, processes: &Processes) -> Permission {
         let allow = Permission::Decided(Decision::Allow);
         // A call that cannot be run needs no permission.
         let Some(tool) = call.tool.filter(|tool| tool.asks && call.fault.is_none()) else {
@@ -71,6 +72,9 @@ impl Turn<'_> {
             Some(true) => return allow,
             Some(false) => return Permission::Decided(Decision::Reject),
             None => {}
+        }
+        if fault::is_on(Hook::RunsBeforeAsking) {
+            call.run(&self.place(processes)).await;
         }
         let decision = permission::ask(self.client, self.session, id, call, self.cancel).await;
         match decision {
@@ -128,13 +132,16 @@ impl Turn<'_> {
         if let Some(output) = self.run_on_client(id, call).await {
             return output;
         }
-        let place = Place {
+        call.run(&self.place(processes)).await
+    }
+
+    fn place<'a>(&'a self, processes: &'a Processes) -> Place<'a> {
+        Place {
             cwd: &self.session.cwd,
             settings: &self.session.settings.tools,
             processes,
             cancel: self.cancel,
-        };
-        call.run(&place).await
+        }
     }
 
     async fn call_server(&self, tool: &mcp::Tool, arguments: &Value) -> Output {

@@ -5,6 +5,8 @@ mod cli;
 mod client;
 mod client_tools;
 mod everything;
+mod everything_transcripts;
+mod for_clients;
 mod handshake;
 mod login;
 mod mcp;

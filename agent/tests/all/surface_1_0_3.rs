@@ -107,6 +107,18 @@ fn a_model_that_repeats_a_refused_write_is_stopped_after_forty_iterations() {
 }
 
 #[test]
+fn a_session_of_tokens_and_a_loop() {
+    let mut bob = ready();
+    let session = bob.session();
+    bob.permission = Some("allow");
+    bob.turn(&session, "run echo one\nsay Two answers.");
+    bob.permission = Some("never");
+    bob.turn(&session, "repeat 41 write out.txt text");
+    bob.turn(&session, "say on");
+    insta::assert_snapshot!(bob.transcript());
+}
+
+#[test]
 fn forty_iterations_are_no_fault() {
     let mut bob = ready();
     let session = bob.session();

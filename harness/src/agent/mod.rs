@@ -9,6 +9,7 @@ compile_error!(
     "the harness starts agents in process groups of their own, which it can do on Unix only"
 );
 
+mod beside;
 mod command;
 mod ending;
 mod environment;
@@ -23,6 +24,7 @@ mod placeholders;
 mod process;
 mod variables;
 
+pub use beside::{Beside, BesideCommand, Started};
 pub use command::{Command, CommandError};
 pub use ending::{Ending, Needed, Patience};
 pub use environment::{Environment, Folders, Home, ModelAccess, User, Variables};

@@ -436,7 +436,7 @@ async fn reap(
     trail.forget_empty_group().await;
 }
 
-fn exit_from(status: ExitStatus) -> Option<Exit> {
+pub(super) fn exit_from(status: ExitStatus) -> Option<Exit> {
     status
         .code()
         .map(Exit::Code)

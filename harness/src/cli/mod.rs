@@ -10,6 +10,7 @@ mod import;
 mod init;
 mod keep;
 mod list;
+mod mcp_echo;
 mod model;
 mod output;
 mod play;
@@ -57,6 +58,8 @@ enum Command {
     Play(play::PlayArguments),
     /// Serve a scripted model alone, for an agent that is started by hand
     Model(model::ModelArguments),
+    /// Be an MCP server for tests, which writes down what a client does with it
+    McpEcho(mcp_echo::McpEchoArguments),
     /// Make a trace of a recording of another tool
     Import(import::ImportArguments),
     /// Say what an agent lacks, what would be started, and how its start goes
@@ -102,6 +105,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Redact(arguments) => redact::main(arguments).into(),
         Command::Play(arguments) => play::main(&arguments).into(),
         Command::Model(arguments) => model::main(&arguments).into(),
+        Command::McpEcho(arguments) => mcp_echo::main(arguments).into(),
         Command::Import(arguments) => import::main(&arguments).into(),
         Command::Doctor(arguments) => doctor::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),

@@ -2,16 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::log::{Log, TraceFile};
+use super::terminals::Late;
 use super::unsent::Unsent;
-use super::{Answers, Ask, Asking, Outgoing, PermissionChoice, Progress, Reply};
-use crate::agent::{AgentProcess, Ending, Patience};
+use super::{
+    Answers, Ask, Asking, Outgoing, PermissionChoice, Planned, PlannedReplies, Progress, Reply,
+    Terminals,
+};
+use crate::agent::{AgentProcess, Ending, Patience, StartError};
 use crate::model::ModelState;
 use crate::rules::{Conversation, Judgement};
-use crate::trace::{Body, Observed, Party};
+use crate::trace::{Body, Header, Observed, Party};
 use crate::wire::{Id, Message, Reading};
 
 /// How soon it is tried again to hand over what the agent did not take.
@@ -77,14 +81,26 @@ struct PermissionPlan {
     cancelled: bool,
 }
 
+/// A request of the agent, other than for permission, that is held open.
+#[derive(Debug)]
+struct HeldRequest {
+    id: Value,
+    method: String,
+    session: Option<String>,
+}
+
 /// A live conversation with an agent.
 pub struct Connection {
-    agent: AgentProcess,
+    /// `None` only where the agent could not be started again.
+    agent: Option<AgentProcess>,
     seen: mpsc::Receiver<Observed>,
     model: Option<watch::Receiver<ModelState>>,
     log: Log,
     progress: Progress,
     answers: Answers,
+    terminals: Terminals,
+    replies: PlannedReplies,
+    held: Vec<HeldRequest>,
     permissions: Vec<PermissionPlan>,
     not_offered: Vec<&'static str>,
     next_id: i64,
@@ -102,16 +118,19 @@ impl Connection {
         seen: mpsc::Receiver<Observed>,
         model: Option<watch::Receiver<ModelState>>,
         trace: TraceFile,
-        answers: Answers,
+        (answers, terminals): (Answers, Terminals),
         began: Instant,
     ) -> Self {
         Self {
-            agent,
+            agent: Some(agent),
             seen,
             model,
             log: Log::new(began, trace),
             progress: Progress::default(),
             answers,
+            terminals,
+            replies: PlannedReplies::default(),
+            held: Vec::new(),
             permissions: Vec::new(),
             not_offered: Vec::new(),
             next_id: 0,
@@ -181,7 +200,8 @@ impl Connection {
             self.next_id += 1;
             Value::from(id)
         });
-        if method == "session/prompt"
+        // What a load replays is seen as a turn.
+        if matches!(method, "session/prompt" | "session/load" | "session/resume")
             && let Some(session) = params
                 .and_then(|params| params.get("sessionId"))
                 .and_then(Value::as_str)
@@ -241,7 +261,9 @@ impl Connection {
         let event = self.record_line(line.clone(), false, probe);
         let mut bytes = line;
         bytes.push(b'\n');
-        self.agent.write_split(bytes).await;
+        if let Some(agent) = &mut self.agent {
+            agent.write_split(bytes).await;
+        }
         event
     }
 
@@ -264,13 +286,18 @@ impl Connection {
         });
     }
 
+    /// Says how other requests of the agent are answered from now on.
+    pub fn plan_replies(&mut self, replies: PlannedReplies) {
+        self.replies = replies;
+    }
+
     /// Makes the pump that is under way look again at this moment, even if nothing comes.
     pub fn wake_at(&mut self, moment: Instant) {
         self.wake = Some(moment);
     }
 
     /// The client has cancelled the turn of a session: permission requests that are open or still come are answered
-    /// `cancelled`, as every client must.
+    /// `cancelled`, as every client must; so are elicitations that are held open.
     pub async fn cancel_permissions(&mut self, session: &str) {
         match self
             .permissions
@@ -288,6 +315,13 @@ impl Connection {
         while let Some(ask) = self.progress.take_ask(session) {
             self.answer_ask(&ask, PermissionChoice::Cancelled).await;
         }
+        let dismissed = |held: &HeldRequest| {
+            held.method == "elicitation/create" && held.session.as_deref() == Some(session)
+        };
+        for held in self.take_held(dismissed) {
+            let reply = Reply::Result(json!({"action": "cancel"}));
+            self.reply(&held.id, reply, None).await;
+        }
     }
 
     /// Answers a permission request that was held open.
@@ -302,7 +336,9 @@ impl Connection {
     /// Closes the agent's stdin.
     pub fn close_stdin(&mut self) {
         self.record(Instant::now(), Party::Client, Body::Eof, None);
-        self.agent.close_stdin();
+        if let Some(agent) = &mut self.agent {
+            agent.close_stdin();
+        }
     }
 
     /// Sends a signal to the agent.
@@ -310,7 +346,9 @@ impl Connection {
         // Written down here and now: the agent's answer to it may overtake what goes through the outbox.
         self.record(Instant::now(), Party::Harness, Body::Signal(signal), None);
         // An agent that has ended meanwhile needs none.
-        let _ = self.agent.signal_untold(signal);
+        if let Some(agent) = &mut self.agent {
+            let _ = agent.signal_untold(signal);
+        }
     }
 
     /// Writes down that a request of ours was given up.
@@ -366,6 +404,26 @@ impl Connection {
         }
     }
 
+    /// Ends the agent in steps and starts it again. The trace goes on with `header` and the next process; what was open is
+    /// over.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub async fn restart(
+        &mut self,
+        patience: Patience,
+        header: &Header,
+        start: impl FnOnce() -> Result<AgentProcess, StartError>,
+    ) -> Result<(), StartError> {
+        self.end_process(patience).await;
+        self.progress.begin_process();
+        self.unsent = Unsent::default();
+        self.agent = Some(start()?);
+        (self.stdout_closed, self.exited) = (false, false);
+        self.log.begins_anew(header);
+        Ok(())
+    }
+
     /// How many events the trace has so far.
     pub fn recorded(&self) -> u64 {
         self.log.len()
@@ -373,27 +431,31 @@ impl Connection {
 
     /// Ends the agent in steps and gives what was judged.
     pub async fn finish(mut self, patience: Patience) -> Finished {
-        if self.talk().end.stdin_closed.is_none() && !self.exited {
-            self.record(Instant::now(), Party::Client, Body::Eof, None);
-        }
-        let Self {
-            agent,
-            mut seen,
-            mut log,
-            ..
-        } = self;
-        let ending = agent
-            .end_draining(patience, &mut seen, |observed| {
-                log.write(observed.at, observed.from, observed.body, None);
-            })
-            .await;
-        let (judgement, talk, fault) = log.finish();
+        let ending = self.end_process(patience).await;
+        let (judgement, talk, fault) = self.log.finish();
         Finished {
             judgement,
             talk,
             ending,
             fault,
         }
+    }
+
+    /// Ends the process of the agent, while what it still says is written down.
+    async fn end_process(&mut self, patience: Patience) -> Option<Ending> {
+        if self.talk().end.stdin_closed.is_none() && !self.exited {
+            self.record(Instant::now(), Party::Client, Body::Eof, None);
+        }
+        let agent = self.agent.take()?;
+        let log = &mut self.log;
+        let ending = agent
+            .end_draining(patience, &mut self.seen, |observed| {
+                log.write(observed.at, observed.from, observed.body, None);
+            })
+            .await;
+        self.terminals.end().await;
+        (self.stdout_closed, self.exited) = (true, true);
+        Some(ending)
     }
 
     /// Hands bytes to the agent's stdin without waiting: an agent that does not read must not keep the harness from
@@ -404,8 +466,11 @@ impl Connection {
     }
 
     fn hand_over(&mut self) {
+        let Some(agent) = &mut self.agent else {
+            return;
+        };
         while let Some(bytes) = self.unsent.pop() {
-            if let Err(bytes) = self.agent.try_write(bytes) {
+            if let Err(bytes) = agent.try_write(bytes) {
                 self.unsent.put_back(bytes);
                 return;
             }
@@ -433,6 +498,10 @@ impl Connection {
         let observed = tokio::select! {
             biased;
             observed = self.seen.recv() => observed,
+            late = self.terminals.ended() => {
+                self.answer_late(late).await;
+                return Next::Sign;
+            }
             () = changed(model) => return Next::Model,
             () = std::future::ready(()), if over => return Next::Gone,
             () = time_up => return Next::TimeUp,
@@ -464,6 +533,8 @@ impl Connection {
             self.progress.note(event, &message);
             if message.is_request() {
                 self.answer(event, &message).await;
+            } else if message.method() == Some("$/cancel_request") {
+                self.given_up(&message).await;
             }
         }
     }
@@ -477,8 +548,7 @@ impl Connection {
             return;
         };
         if request.method() != Some("session/request_permission") || self.answers.refuse_all {
-            let reply = self.answers.to(request, self.log.talk());
-            return self.reply(&id, reply, None).await;
+            return self.serve(&id, request).await;
         }
         let session = request.session().unwrap_or_default().to_owned();
         let ask = Ask {
@@ -491,6 +561,69 @@ impl Connection {
             PermissionChoice::Hold => self.progress.hold(ask),
             choice => self.answer_ask(&ask, choice).await,
         }
+    }
+
+    /// Answers a request other than for permission: as it was planned, else as the client can.
+    async fn serve(&mut self, id: &Value, request: &Message) {
+        let method = request.method().unwrap_or_default();
+        let params = request.params().unwrap_or(&Value::Null);
+        let planned = if self.answers.refuse_all {
+            Planned::Serve
+        } else {
+            self.replies.next(method)
+        };
+        if let Some((reply, probe)) = planned.reply(method, params) {
+            return self.reply(id, reply, probe).await;
+        }
+        let (instead, probe) = match planned {
+            Planned::Hold => {
+                self.held.push(HeldRequest {
+                    id: id.clone(),
+                    method: method.to_owned(),
+                    session: request.session().map(str::to_owned),
+                });
+                return;
+            }
+            Planned::Result { result, probe, .. } => (Some(result), probe),
+            _ => (None, None),
+        };
+        let in_terminal = method.starts_with("terminal/")
+            && self.talk().client_can(&["terminal"])
+            && !self.answers.refuse_all;
+        if in_terminal {
+            let talk = self.log.talk();
+            let (reply, late) = self.terminals.answer(request, talk, instead);
+            self.reply(id, reply, probe.as_deref()).await;
+            return self.answer_late(late).await;
+        }
+        let reply = match (self.answers.to(request, self.log.talk()), instead) {
+            (Reply::Result(_), Some(result)) => Reply::Result(result),
+            (reply, _) => reply,
+        };
+        self.reply(id, reply, probe.as_deref()).await;
+    }
+
+    /// Answers requests that waited for the end of a command.
+    async fn answer_late(&mut self, late: Vec<Late>) {
+        for (id, result) in late {
+            self.reply(&id, Reply::Result(result), None).await;
+        }
+    }
+
+    /// The agent has given up a request: one that is held open is answered so.
+    async fn given_up(&mut self, message: &Message) {
+        let id = message.params().and_then(|params| params.get("requestId"));
+        for held in self.take_held(|held| Some(&held.id) == id) {
+            let reply = Reply::Error(-32800, "request cancelled".into());
+            self.reply(&held.id, reply, None).await;
+        }
+    }
+
+    fn take_held(&mut self, which: impl Fn(&HeldRequest) -> bool) -> Vec<HeldRequest> {
+        let all = std::mem::take(&mut self.held);
+        let (taken, kept) = all.into_iter().partition(which);
+        self.held = kept;
+        taken
     }
 
     fn choose(&mut self, session: &str) -> PermissionChoice {
@@ -541,8 +674,8 @@ pub struct Finished {
     pub judgement: Judgement,
     /// The conversation at its end.
     pub talk: Conversation,
-    /// How the process ended and what it left behind.
-    pub ending: Ending,
+    /// How the last process ended and what it left behind; `None` where the agent could not be started again.
+    pub ending: Option<Ending>,
     /// What is a fault of the harness: a trace that is not whole, a message of its own that breaks the schema.
     pub fault: Option<String>,
 }

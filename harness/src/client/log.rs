@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::time::Instant;
 
 use crate::rules::{Conversation, Judge, Judgement, OwnMessages};
-use crate::trace::{Body, Event, Party, TraceWriter};
+use crate::trace::{Body, Event, Header, Party, TraceWriter};
 
 /// A trace that is written to a file.
 pub type TraceFile = TraceWriter<BufWriter<File>>;
@@ -77,6 +77,17 @@ impl Log {
     /// How many events there are.
     pub(crate) fn len(&self) -> u64 {
         self.judge.seen()
+    }
+
+    /// Another process of the agent begins. Its trace is put behind that of the one before; events are counted on.
+    pub(crate) fn begins_anew(&mut self, header: &Header) {
+        if let Some(trace) = &mut self.trace
+            && let Err(error) = trace.begin_another(header)
+        {
+            self.trace = None;
+            self.fault = Some(error);
+        }
+        self.judge.begins_anew(true);
     }
 
     pub(crate) fn talk(&self) -> &Conversation {

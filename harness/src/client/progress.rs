@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::Choices;
 use crate::wire::{Id, Message};
 
 /// How many bytes of agent text are kept of one turn.
@@ -22,6 +23,7 @@ pub struct Progress {
     called: IndexMap<String, u64>,
     messages: u64,
     commands: Vec<String>,
+    choices: HashMap<String, Choices>,
 }
 
 /// What was seen of one session.
@@ -109,6 +111,9 @@ impl Progress {
                             .filter_map(|command| command.get("name")?.as_str());
                         self.commands = names.map(str::to_owned).collect();
                     }
+                    if update.get("configOptions").is_some() {
+                        self.note_choices(session, update);
+                    }
                     self.sessions
                         .entry(session.to_owned())
                         .or_default()
@@ -130,6 +135,14 @@ impl Progress {
     /// A prompt is about to be sent in this session: what is seen from now on belongs to its turn.
     pub(super) fn begin_turn(&mut self, session: &str) {
         self.sessions.entry(session.to_owned()).or_default().turn = TurnProgress::default();
+    }
+
+    /// Another process of the agent begins: nothing that the one before asked or would have answered is open any more.
+    pub(super) fn begin_process(&mut self) {
+        self.asks.clear();
+        self.answers.clear();
+        self.answers_kept = 0;
+        self.commands.clear();
     }
 
     /// Keeps a permission request open.
@@ -171,6 +184,19 @@ impl Progress {
     /// The slash commands that the agent announced last.
     pub fn commands(&self) -> &[String] {
         &self.commands
+    }
+
+    /// Takes note of what a session offers to choose, by a result or an update.
+    pub fn note_choices(&mut self, session: &str, told: &Value) {
+        self.choices
+            .entry(session.to_owned())
+            .or_default()
+            .note(told);
+    }
+
+    /// What a session offers to choose, if that is known.
+    pub fn choices(&self, session: &str) -> Option<&Choices> {
+        self.choices.get(session)
     }
 
     /// How many messages the agent has sent.

@@ -340,6 +340,38 @@ fn questions_for_the_output_of_a_terminal_are_one_as_long_as_it_grows() {
 }
 
 #[test]
+fn when_a_client_says_that_it_let_a_terminal_go_makes_no_difference() {
+    let start = [
+        demand(
+            1,
+            "terminal/create",
+            json!({"sessionId":"s","command":"ls"}),
+        ),
+        reply('>', 1, json!({"terminalId":"t"})),
+    ];
+    let end = |method: &str| demand(2, method, json!({"sessionId":"s","terminalId":"t"}));
+    for method in ["terminal/kill", "terminal/release"] {
+        let lines = [end(method), reply('>', 2, json!({})), say("done")];
+        let soon = turn(&[&start[..], &lines].concat(), "end_turn");
+        let mut late = soon.clone();
+        let answer = late.events.remove(8);
+        late.events.push(answer);
+        same(&soon, &late);
+    }
+    // The answer to what the agent waits for keeps its place.
+    let lines = [
+        end("terminal/wait_for_exit"),
+        reply('>', 2, json!({"exitCode":0})),
+        say("done"),
+    ];
+    let soon = turn(&[&start[..], &lines].concat(), "end_turn");
+    let mut late = soon.clone();
+    let answer = late.events.remove(8);
+    late.events.push(answer);
+    assert!(!found(&soon, &late).is_empty());
+}
+
+#[test]
 fn what_says_nothing_may_be_left_out_and_members_may_stand_in_any_order() {
     let left = trace(&[
         ask(

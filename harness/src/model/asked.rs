@@ -31,7 +31,7 @@ pub(crate) struct Asked {
 }
 
 /// A tool that the agent offers.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tool {
     /// Its name.
     pub(crate) name: String,

@@ -119,6 +119,7 @@ pub(crate) fn job(
             state.requests += 1;
             state.beyond += u64::from(turn == Turn::Beyond);
             state.by_arrival = memory.turns.by_arrival();
+            state.offered = asked.tools.as_slice().into();
             state.remember(body);
         }
     });

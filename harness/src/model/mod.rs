@@ -32,3 +32,4 @@ pub use proxy::{Upstream, Upstreams};
 pub use server::ModelServer;
 pub use state::{ModelState, Unmapped};
 pub use tool_map::{ToolMap, ToolUse};
+pub(crate) use tools::is_mcp_offered;

@@ -191,6 +191,7 @@ impl Plan {
                     plan.pieces.push(Piece::Say(NO_TOOL.to_owned()));
                     plan.unmapped.push(Unmapped {
                         wanted,
+                        of_mcp: call.mcp.is_some(),
                         offered: asked.tools.iter().map(|tool| tool.name.clone()).collect(),
                     });
                 }

@@ -9,8 +9,10 @@ pub type Script = Vec<Reply>;
 /// What the model says when it is asked more often than the script foresees.
 pub const FALLBACK: &str = "Done.";
 
-/// The kinds of calls that are mapped to the agent's tools, as ACP names them.
-pub const KINDS: [&str; 6] = ["execute", "read", "edit", "delete", "search", "fetch"];
+/// The kinds of calls that are mapped to the agent's tools, as ACP names them; and `ask`, which asks the user.
+pub const KINDS: [&str; 7] = [
+    "execute", "read", "edit", "delete", "search", "fetch", "ask",
+];
 
 /// One reply of the model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -102,11 +104,15 @@ pub struct Call {
     pub new: Option<String>,
     /// For `search`: what is looked for.
     pub pattern: Option<String>,
-    /// For `fetch`: the address.
+    /// For `ask`: the question.
+    pub question: Option<String>,
+    /// For `fetch`: the address; for `ask`: the page that the question is about, if any.
     pub url: Option<String>,
     /// The agent's own tool by name, instead of `kind`.
     pub tool: Option<String>,
-    /// The arguments for `tool`.
+    /// A tool of an MCP server, `TOOL` or `SERVER/TOOL`, instead of `kind`; found among the agent's tools by its name.
+    pub mcp: Option<String>,
+    /// The arguments for `tool` and `mcp`.
     pub arguments: Map<String, Value>,
     /// The call that is made where the agent has no tool for this one.
     pub or: Option<Box<Call>>,
@@ -186,16 +192,23 @@ impl Reply {
 impl Call {
     /// What is wrong with this call, though its form is right: one sentence for the scenario's author.
     pub fn problem(&self) -> Option<String> {
-        let kind = match (&self.kind, &self.tool) {
-            (Some(kind), None) => kind.as_str(),
-            (None, Some(_)) => return None,
-            (Some(kind), Some(tool)) => {
-                return Some(format!(
-                    "a call has both kind `{kind}` and tool `{tool}`, expected one of them"
-                ));
+        let kind = match (&self.kind, &self.tool, &self.mcp) {
+            (Some(kind), None, None) => kind.as_str(),
+            (None, Some(_), None) | (None, None, Some(_)) => return None,
+            (None, None, None) => {
+                return Some(
+                    "a call has neither `kind` nor `tool` nor `mcp`, expected one of them".into(),
+                );
             }
-            (None, None) => {
-                return Some("a call has neither `kind` nor `tool`, expected one of them".into());
+            (kind, tool, mcp) => {
+                let named = [("kind", kind), ("tool", tool), ("mcp", mcp)];
+                let named = named
+                    .into_iter()
+                    .filter_map(|(key, value)| Some(format!("{key} `{}`", value.as_ref()?)));
+                return Some(format!(
+                    "a call has both {}, expected one of them",
+                    named.collect::<Vec<_>>().join(" and ")
+                ));
             }
         };
         if !KINDS.contains(&kind) {
@@ -212,6 +225,7 @@ impl Call {
             "edit" if self.content.is_none() && !both => Some("`content`, or `old` and `new`"),
             "search" => self.pattern.is_none().then_some("`pattern`"),
             "fetch" => self.url.is_none().then_some("`url`"),
+            "ask" => self.question.is_none().then_some("`question`"),
             _ => None,
         };
         match missing {

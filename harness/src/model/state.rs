@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::asked::Tool;
+
 /// How many bodies of requests are remembered.
 const REMEMBERED: usize = 16;
 /// How many bytes of requests are remembered; the last request always is.
@@ -35,6 +37,8 @@ pub struct ModelState {
     /// What is to be known about requests to the model of a recording, a sentence each: what was not recorded, and where the
     /// agent's tools gave it something else.
     pub told: Vec<String>,
+    /// The tools that the last turn's request offers.
+    pub(crate) offered: Arc<[Tool]>,
     /// The exact bodies of the last turns asked (16 at most, 16 MiB at most but for the last one), oldest first.
     pub recent: VecDeque<Arc<str>>,
 }
@@ -44,6 +48,8 @@ pub struct ModelState {
 pub struct Unmapped {
     /// What the script wanted, and why it could not be: one sentence.
     pub wanted: String,
+    /// Whether it is a tool of an MCP server, whose absence shows something of the agent.
+    pub of_mcp: bool,
     /// The names of the tools that the agent offered.
     pub offered: Vec<String>,
 }

@@ -152,7 +152,7 @@ mod tests {
             ),
             (
                 "[env]\n\"A\\u0000\" = \"x\"",
-                "harness.toml:2:9: `A\u{fffd}` is no name of a variable",
+                "harness.toml:2:13: `A\u{fffd}` is no name of a variable",
             ),
             (
                 "agent = \"x \\u0000\"",

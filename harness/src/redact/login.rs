@@ -271,7 +271,7 @@ mod tests {
             "the {SHA} of it",
         ] {
             let line = json!({ "text": text }).to_string();
-            assert_eq!(redacted(&[line.clone()]), [line]);
+            assert_eq!(redacted(std::slice::from_ref(&line)), [line]);
         }
     }
 

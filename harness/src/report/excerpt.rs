@@ -43,7 +43,10 @@ pub(super) fn excerpt(trace: &Path, line: Option<u64>, place: &Place) -> Option<
     let mut reader = TraceReader::open(input).ok()?;
     let mut number = 0;
     while let Ok(Some(next)) = reader.next_event() {
-        // A damaged line counts: it was an event when it was written.
+        // A damaged line counts: it was an event when it was written. The header of another process is none.
+        if reader.is_header() {
+            continue;
+        }
         if number == place.event {
             return Some(of_event(&next.ok()?, place));
         }

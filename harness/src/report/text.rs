@@ -44,18 +44,13 @@ pub enum Detail {
 pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
     let mut out: Vec<String> = Vec::new();
     for standing in failures(run) {
-        match &standing.known {
-            Some(reason) if detail == Detail::Little => out.push(format!(
-                "{} {}, known: {}",
-                standing.requirement.id,
-                standing.requirement.level.as_str(),
-                plain(reason)
-            )),
-            _ => {
-                out.extend(failure(run, standing, paint));
-                out.push(String::new());
-            }
+        if standing.known.is_none() || detail == Detail::Much {
+            out.extend(failure(run, standing, paint));
+            out.push(String::new());
         }
+    }
+    if detail < Detail::Much {
+        known(&mut out, run, detail);
     }
     if detail == Detail::Much {
         notes(&mut out, run, paint);
@@ -110,6 +105,25 @@ pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
     let mut text = out.join("\n");
     text.push('\n');
     text
+}
+
+/// The failures that are known, in a sentence each.
+fn known(out: &mut Vec<String>, run: &Run, detail: Detail) {
+    let before = out.len();
+    for standing in failures(run) {
+        if let Some(reason) = &standing.known {
+            let text = format!(
+                "{} {}, known: {}",
+                standing.requirement.id,
+                standing.requirement.level.as_str(),
+                plain(reason)
+            );
+            out.extend(wrapped(&text, WIDTH));
+        }
+    }
+    if out.len() > before && detail > Detail::Little {
+        out.push(String::new());
+    }
 }
 
 /// The standings that failed, those that count most first.

@@ -1,8 +1,9 @@
 //! The list of all rules, one per area. A new area is one line here.
 
 use super::{
-    Rule, auth, cancel, commands, config, content, elicit, error, ext, fs, init, jsonrpc, mode,
-    perm, plan, prompt, schema, session, terminal, toolcall, transport, update, usage,
+    Rule, auth, cancel, changes, close, commands, config, content, delete, elicit, error, ext, fs,
+    in_step, init, jsonrpc, list, load, mcp, mode, perm, plan, prompt, reqcancel, schema, session,
+    terminal, terminal_cancel, toolcall, transport, update, usage,
 };
 
 /// A fresh instance of every rule.
@@ -14,11 +15,19 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(init::Handshakes::default()),
         Box::new(auth::Methods),
         Box::new(session::Sessions::default()),
+        Box::new(load::Loads::default()),
+        Box::new(list::Lists::default()),
+        Box::new(delete::Deleted::default()),
+        Box::new(close::Closing::default()),
+        Box::new(mcp::McpServers),
         Box::new(commands::Commands::default()),
         Box::new(config::Config::default()),
+        Box::new(changes::Changes::default()),
         Box::new(mode::Modes::default()),
+        Box::new(in_step::InStep::default()),
         Box::new(fs::Files::default()),
         Box::new(terminal::Terminals::default()),
+        Box::new(terminal_cancel::TerminalsOfCancelledTurns::default()),
         Box::new(elicit::Elicitations::default()),
         Box::new(ext::Extensions::default()),
         Box::new(error::Errors),
@@ -28,6 +37,7 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(toolcall::ToolCalls::default()),
         Box::new(perm::Permission::default()),
         Box::new(cancel::Cancellation::default()),
+        Box::new(reqcancel::RequestCancels::default()),
         Box::new(plan::Planning::default()),
         Box::new(usage::Usage::default()),
         // Gathers what the others found, so it is the last.

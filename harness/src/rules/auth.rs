@@ -150,7 +150,7 @@ mod tests {
         judged(&format!(
             r#"
             > {{"id":0,"method":"initialize","params":{{"protocolVersion":1,"clientCapabilities":{capabilities}}}}}
-            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":{methods}}}}}
+            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{"mcpCapabilities":{{"http":true}}}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":{methods}}}}}
             "#
         ))
     }
@@ -235,7 +235,7 @@ mod tests {
         let judgement = judged(
             r#"
             > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
-            < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}}
+            < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":"1"}}}
             > {"id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
             < {"id":1,"error":{"code":-32000,"message":"log in"}}
             "#,

@@ -1,4 +1,4 @@
-//! CONFIG-01 to -03, -06, -10 and -12: the configuration options of a session.
+//! CONFIG-01 to -04, -06, -10 and -12: the configuration options of a session.
 
 use serde_json::Value;
 
@@ -6,26 +6,26 @@ use super::quote::quote;
 use super::schema::faults_in;
 use super::{Moment, Out, Place, Rule};
 use crate::hash::{HashMap, HashSet};
+use crate::wire::Message;
 
 const SOUND: &str = "CONFIG-01";
 const CURRENT: &str = "CONFIG-02";
 const NO_BOOLEAN: &str = "CONFIG-03";
+const WHOLE_ANSWER: &str = "CONFIG-04";
 const COMPLETE: &str = "CONFIG-06";
 const BOTH: &str = "CONFIG-10";
 const CATEGORY: &str = "CONFIG-12";
 
 const CATEGORIES: [&str; 4] = ["mode", "model", "model_config", "thought_level"];
 
-/// So many options that updates of a session lacked are remembered.
+const SET: &str = "session/set_config_option";
+const NO_METHOD: i64 = -32601;
+
+/// So many options that lists of a session lacked are remembered.
 const REMEMBERED: usize = 100;
 
 /// Requests whose result holds options, and those that give a session.
-const HOLDING: [&str; 4] = [
-    "session/new",
-    "session/load",
-    "session/resume",
-    "session/set_config_option",
-];
+const HOLDING: [&str; 4] = ["session/new", "session/load", "session/resume", SET];
 
 /// CONFIG-01 (docs/protocol/v1/session-config-options.mdx#configoption; schema/v1/schema.json#/$defs/SessionConfigOption):
 /// shape, unique ids, unique values in a select. What concerns `currentValue` is CONFIG-02's.
@@ -33,6 +33,9 @@ const HOLDING: [&str; 4] = [
 /// CONFIG-02 (#default-values-and-graceful-degradation): a current value, which a select offers and a boolean is.
 ///
 /// CONFIG-03 (#boolean-config-options): no boolean for a client that did not announce them.
+///
+/// CONFIG-04 (#from-the-client): the answer to session/set_config_option has the complete list, judged as CONFIG-06. A method
+/// that is not there fails too.
 ///
 /// CONFIG-06 (#from-the-agent): a config_option_update is complete. Options may vanish, as when another model has fewer, so
 /// an update that lacks options fails only if they are back later though nothing else has changed, or if it holds the
@@ -53,13 +56,48 @@ struct Known {
     missing: Vec<Missing>,
 }
 
-/// An option that an update lacked.
+/// An option that a list lacked.
 struct Missing {
     id: String,
-    /// The update.
-    event: u64,
-    /// What the update held.
+    /// The list that lacked it.
+    list: List,
+    /// What that list held.
     beside: Vec<Brief>,
+}
+
+/// A list that must be complete.
+#[derive(Clone, Copy)]
+struct List {
+    event: u64,
+    /// The requirement that it must be complete.
+    id: &'static str,
+    path: &'static str,
+    /// What it is called.
+    name: &'static str,
+}
+
+impl List {
+    fn update(event: u64) -> Self {
+        Self {
+            event,
+            id: COMPLETE,
+            path: "/params/update/configOptions",
+            name: "update",
+        }
+    }
+
+    fn answer(event: u64) -> Self {
+        Self {
+            event,
+            id: WHOLE_ANSWER,
+            path: "/result/configOptions",
+            name: "answer",
+        }
+    }
+
+    fn place(self) -> Place {
+        Place::new(self.event, self.path)
+    }
 }
 
 #[derive(Clone, PartialEq)]
@@ -71,7 +109,15 @@ struct Brief {
 
 impl Rule for Config {
     fn judges(&self) -> &'static [&'static str] {
-        &[SOUND, CURRENT, NO_BOOLEAN, COMPLETE, BOTH, CATEGORY]
+        &[
+            SOUND,
+            CURRENT,
+            NO_BOOLEAN,
+            WHOLE_ANSWER,
+            COMPLETE,
+            BOTH,
+            CATEGORY,
+        ]
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
@@ -83,7 +129,7 @@ impl Rule for Config {
                 && let Some(options) = update.body.get("configOptions").and_then(Value::as_array)
             {
                 judge_list(moment, options, "/params/update/configOptions", out);
-                self.updated(moment.index, update.session, options, out);
+                self.listed(List::update(moment.index), update.session, options, out);
             }
             return;
         }
@@ -93,6 +139,13 @@ impl Rule for Config {
         else {
             return;
         };
+        if open.method == SET
+            && let Some(error) = moment
+                .agent_message()
+                .filter(|it| it.error_code() == Some(NO_METHOD))
+        {
+            self.no_method(moment, open.session.as_deref(), error, out);
+        }
         let Some(result) = moment
             .agent_message()
             .and_then(|message| message.result().filter(|_| message.error().is_none()))
@@ -100,10 +153,17 @@ impl Rule for Config {
             return;
         };
         let options = result.get("configOptions").and_then(Value::as_array);
-        if open.method != "session/set_config_option" {
+        if open.method != SET {
             both(moment, result, options, out);
         }
         let Some(options) = options else {
+            if open.method == SET && self.offers(open.session.as_deref()) {
+                out.fail(
+                    WHOLE_ANSWER,
+                    moment.at("/result"),
+                    "the answer has no list `configOptions`, where the complete configuration is expected",
+                );
+            }
             return;
         };
         judge_list(moment, options, "/result/configOptions", out);
@@ -111,15 +171,48 @@ impl Rule for Config {
             "session/new" => result.get("sessionId").and_then(Value::as_str),
             _ => open.session.as_deref(),
         };
-        if let Some(session) = session {
-            let known = self.sessions.entry(session.to_owned()).or_default();
-            known.replace(briefs(options), out);
+        match session {
+            Some(session) if open.method == SET => {
+                self.listed(List::answer(moment.index), session, options, out);
+            }
+            Some(session) => {
+                let known = self.sessions.entry(session.to_owned()).or_default();
+                known.replace(briefs(options), out);
+            }
+            None => {}
         }
     }
 }
 
 impl Config {
-    fn updated(&mut self, event: u64, session: &str, options: &[Value], out: &mut Out<'_>) {
+    /// Whether the session is known to have options.
+    fn offers(&self, session: Option<&str>) -> bool {
+        let known = session.and_then(|session| self.sessions.get(session));
+        known.is_some_and(|known| !known.options.is_empty())
+    }
+
+    fn no_method(
+        &self,
+        moment: &Moment<'_>,
+        session: Option<&str>,
+        error: &Message,
+        out: &mut Out<'_>,
+    ) {
+        if self.offers(session) {
+            let error = error.error().map(ToString::to_string).unwrap_or_default();
+            out.fail(
+                WHOLE_ANSWER,
+                moment.at("/error"),
+                format!(
+                    "the session has options, and session/set_config_option is answered with {}",
+                    quote(&error)
+                ),
+            );
+        }
+    }
+
+    /// A list that must be complete.
+    fn listed(&mut self, list: List, session: &str, options: &[Value], out: &mut Out<'_>) {
         let Some(known) = self.sessions.get_mut(session) else {
             // The first list that is seen cannot be compared.
             let known = self.sessions.entry(session.to_owned()).or_default();
@@ -135,7 +228,7 @@ impl Config {
             .collect();
         if gone.is_empty() {
             known.replace(new, out);
-            out.pass(COMPLETE);
+            out.pass(list.id);
             return;
         }
         if is_only_the_change(&known.options, &new, &gone) {
@@ -146,10 +239,11 @@ impl Config {
                 }
             }
             out.fail(
-                COMPLETE,
-                Place::new(event, "/params/update/configOptions"),
+                list.id,
+                list.place(),
                 format!(
-                    "the update holds the changed option alone and lacks {}, where the complete configuration is expected",
+                    "the {} holds the changed option alone and lacks {}, where the complete configuration is expected",
+                    list.name,
                     names(&gone)
                 ),
             );
@@ -160,7 +254,7 @@ impl Config {
         known.missing.truncate(REMEMBERED);
         known.missing.extend(gone.into_iter().map(|option| Missing {
             id: option.id,
-            event,
+            list,
             beside: beside.clone(),
         }));
     }
@@ -173,12 +267,13 @@ impl Known {
         self.missing.retain(|missing| {
             let back = options.iter().any(|option| option.id == missing.id);
             let same = missing.beside.iter().all(|old| options.contains(old));
-            if back && same && blamed.insert(missing.event) {
+            if back && same && blamed.insert(missing.list.event) {
                 out.fail(
-                    COMPLETE,
-                    Place::new(missing.event, "/params/update/configOptions"),
+                    missing.list.id,
+                    missing.list.place(),
                     format!(
-                        "the update lacks the option {}, which is there later though nothing else has changed; the complete configuration is expected",
+                        "the {} lacks the option {}, which is there later though nothing else has changed; the complete configuration is expected",
+                        missing.list.name,
                         quote(&missing.id)
                     ),
                 );

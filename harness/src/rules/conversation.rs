@@ -16,11 +16,14 @@ mod observing;
 mod open;
 mod presence;
 mod session;
+mod transcript;
 
 pub use end::End;
 pub use open::Open;
 pub use presence::{Missing, Start};
 pub use session::{Origin, Session, Turn};
+pub use transcript::{Past, Transcript};
+pub(in crate::rules) use transcript::{squeeze, squeezed};
 
 /// What is known of a connection after the events so far. Bounded by what is open and by the number of sessions.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +55,7 @@ pub struct Conversation {
     open: [HashMap<Id, VecDeque<Open>>; 2],
     answered: answered::Answered,
     sessions: HashMap<String, Session>,
+    transcripts: transcript::Transcripts,
     session_members: Vec<String>,
     agreed: u64,
     presence: presence::Presence,
@@ -112,6 +116,16 @@ impl Conversation {
     /// The session, if the client knows it.
     pub fn session(&self, id: &str) -> Option<&Session> {
         self.sessions.get(id)
+    }
+
+    /// What was said in a session, also in an earlier process. Only kept where the agent can load or resume sessions.
+    pub fn transcript(&self, session: &str) -> Option<&Transcript> {
+        self.transcripts.get(session)
+    }
+
+    /// Whether sessions can come back.
+    fn keeps_transcripts(&self) -> bool {
+        self.agent_can(&["loadSession"]) || self.agent_can(&["sessionCapabilities", "resume"])
     }
 
     /// All sessions that the client knows.

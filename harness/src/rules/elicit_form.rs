@@ -219,7 +219,7 @@ mod tests {
         judged(&format!(
             r#"
             > {{"id":0,"method":"initialize","params":{{"protocolVersion":1,"clientCapabilities":{{"elicitation":{{"form":{{}}}}}}}}}}
-            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
+            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{"mcpCapabilities":{{"http":true}}}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
             > {{"id":1,"method":"session/new","params":{{"cwd":"/project","mcpServers":[]}}}}
             < {{"id":1,"result":{{"sessionId":"s1"}}}}
             < {{"id":5,"method":"elicitation/create","params":{{"sessionId":"s1","mode":"form","message":"{message}","requestedSchema":{schema}}}}}

@@ -115,7 +115,7 @@ mod tests {
         judged(&format!(
             r#"
             > {{"id":0,"method":"initialize","params":{{"protocolVersion":1,"clientCapabilities":{{"elicitation":{{"url":{{}}}}}}}}}}
-            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
+            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{"mcpCapabilities":{{"http":true}}}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
             > {{"id":1,"method":"session/new","params":{{"cwd":"/project","mcpServers":[]}}}}
             < {{"id":1,"result":{{"sessionId":"s1"}}}}
             < {{"id":5,"method":"elicitation/create","params":{{"sessionId":"s1","mode":"url","message":"Visit",{members}}}}}

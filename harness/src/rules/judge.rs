@@ -11,7 +11,7 @@ use crate::wire::Reading;
 
 /// Requirements that fail by what was not seen. Where a line of the agent could not be read, that line is the failure, and
 /// what it may have held is not missed as well.
-const BY_ABSENCE: [&str; 10] = [
+const BY_ABSENCE: [&str; 17] = [
     "PROMPT-05",
     "PROMPT-06",
     "TOOLCALL-01",
@@ -19,7 +19,14 @@ const BY_ABSENCE: [&str; 10] = [
     "TOOLCALL-06",
     "TOOLCALL-07",
     "TERMINAL-04",
+    "CANCEL-10",
     "PLAN-03",
+    "LOAD-02",
+    "LOAD-05",
+    "CLOSE-02",
+    "CLOSE-03",
+    "REQCANCEL-01",
+    "USAGE-03",
     "INTEROP-08",
     "INTEROP-11",
 ];
@@ -178,9 +185,8 @@ impl Judge {
     pub fn begins_anew(&mut self, from_start: bool) {
         self.end();
         self.rules = areas::all();
-        let lines = self.talk.missing();
-        self.talk = Conversation::of_recording(from_start);
-        self.talk.inherit(lines, self.seen);
+        self.slots = Slots::default();
+        self.talk = self.talk.with_next_process(from_start, self.seen);
     }
 
     /// Something is missing here: a line of the recording could not be read. It may have held anything, so what rests on

@@ -184,7 +184,7 @@ mod tests {
 
     const INITIALIZED: &str = r#"
         > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
-        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
     "#;
     const SOUND: &str = r#"{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"},{"id":"code","name":"Code"}]}"#;
 

@@ -128,7 +128,7 @@ pub(crate) fn failed(judgement: &Judgement) -> Vec<(&'static str, u64, String)> 
 /// The handshake and a session `s1` in `/project`, to begin a conversation with: ids 0 and 1 are used.
 pub(crate) const OPENING: &str = r#"
     > {"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}},"clientInfo":{"name":"c","version":"1"}}}
-    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+    < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
     > {"id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
     < {"id":1,"result":{"sessionId":"s1"}}
 "#;

@@ -213,7 +213,7 @@ fn event() -> impl Strategy<Value = Event> {
 fn opening() -> Vec<Event> {
     [
         (Party::Client, json!({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}})),
-        (Party::Agent, json!({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}})),
+        (Party::Agent, json!({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"mcpCapabilities":{"http":true}}}})),
         (Party::Client, json!({"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/a"}})),
         (Party::Agent, json!({"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}})),
     ]

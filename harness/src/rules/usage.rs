@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::part;
 use super::quote::quote;
-use super::{Moment, Out, Rule};
+use super::{Conversation, Moment, Out, Place, Rule, Update, gap};
 use crate::hash::HashMap;
 
 /// The codes of ISO 4217: those in use, and those withdrawn in recent years.
@@ -16,22 +16,44 @@ const CURRENCIES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BG
     TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC XBD XCD \
     XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG ZWL";
 
+/// How long after its answer a load or a resume may bring what is due, in seconds.
+const QUIET: f64 = 0.3;
+
 /// USAGE-01 (docs/protocol/v1/prompt-turn.mdx#session-usage-updates): `used` and `size` are whole numbers, a cost has an
 /// amount and a currency of ISO 4217. A cost of null is none.
+///
+/// USAGE-03 (docs/rfds/session-usage.mdx): where a session that was live told its usage, on this connection or in an earlier
+/// process of the recording, a usage_update follows a load or a resume of it, before any content or answer of what the
+/// client asks for next. Where it asked too soon after the answer, nothing is said.
 ///
 /// USAGE-02: figures that make no sense are noted. What falls in another currency is not compared.
 #[derive(Default)]
 pub(super) struct Usage {
     /// The last cost by session: currency and amount.
     costs: HashMap<String, (String, f64)>,
+    /// Sessions that come back, and so have their usage to tell.
+    due: HashMap<String, Due>,
+    now: f64,
+}
+
+/// A session that was loaded or resumed.
+struct Due {
+    /// The event of the request, then of its answer.
+    event: u64,
+    /// When the answer came.
+    answered: Option<f64>,
+    /// When the client went on.
+    went_on: Option<f64>,
 }
 
 impl Rule for Usage {
     fn judges(&self) -> &'static [&'static str] {
-        &["USAGE-01", "USAGE-02"]
+        &["USAGE-01", "USAGE-02", "USAGE-03"]
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        self.now = moment.event.at;
+        self.come_back(moment, out);
         let Some(update) = moment
             .update()
             .filter(|update| update.kind == "usage_update")
@@ -82,10 +104,98 @@ impl Rule for Usage {
         ) {
             self.cost(moment, update.session, currency, amount, out);
         }
+        if self.due.remove(update.session).is_some() {
+            out.pass("USAGE-03");
+        }
+    }
+
+    fn end(&mut self, _talk: &Conversation, out: &mut Out<'_>) {
+        let mut due: Vec<(String, Due)> = self.due.drain().collect();
+        due.sort_unstable_by_key(|(_, due)| due.event);
+        for (session, due) in due {
+            due.missed(&session, self.now, out);
+        }
+    }
+}
+
+impl Due {
+    fn missed(&self, session: &str, now: f64, out: &mut Out<'_>) {
+        let now = self.went_on.unwrap_or(now);
+        match self.answered {
+            Some(at) if now - at >= QUIET => out.fail(
+                "USAGE-03",
+                Place::event(self.event),
+                format!(
+                    "no usage_update came within {:.1} s after session {} had come back, though it told its usage before",
+                    now - at,
+                    quote(session)
+                ),
+            ),
+            Some(_) => out.inconclusive(
+                "USAGE-03",
+                "the client went on too soon after a load or a resume",
+            ),
+            None => {}
+        }
     }
 }
 
 impl Usage {
+    /// Loads and resumes: what they are answered with, and what ends the wait for the usage.
+    fn come_back(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        if let Some(message) = moment.client_message() {
+            let (Some(session), Some(method)) = (message.session(), message.method()) else {
+                return;
+            };
+            if gap::ends_at(method)
+                && let Some(due) = self.due.get_mut(session)
+                && due.answered.is_some()
+            {
+                due.went_on.get_or_insert(moment.event.at);
+            }
+            let told = moment
+                .talk
+                .transcript(session)
+                .is_some_and(|transcript| transcript.usage);
+            if matches!(method, "session/load" | "session/resume") && told && !moment.is_probe() {
+                let due = Due {
+                    event: moment.index,
+                    answered: None,
+                    went_on: None,
+                };
+                self.due.insert(session.to_owned(), due);
+            }
+        } else if let Some((open, message)) = moment
+            .answer_to("session/load")
+            .or_else(|| moment.answer_to("session/resume"))
+            && let Some(session) = &open.session
+        {
+            if message.error().is_some() {
+                self.due.remove(session);
+            } else if let Some(due) = self.due.get_mut(session) {
+                due.event = moment.index;
+                due.answered = Some(moment.event.at);
+            }
+        } else {
+            // What the client asked for last begins to come: what was due before that is missed.
+            let content = moment.update().filter(Update::is_content);
+            let session = match (content, moment.answers) {
+                (Some(update), _) => Some(update.session),
+                (None, Some(open)) if moment.agent_message().is_some() => open.session.as_deref(),
+                (None, _) => None,
+            };
+            if let Some(session) = session
+                && self
+                    .due
+                    .get(session)
+                    .is_some_and(|due| due.went_on.is_some())
+                && let Some(due) = self.due.remove(session)
+            {
+                due.missed(session, moment.event.at, out);
+            }
+        }
+    }
+
     fn cost(
         &mut self,
         moment: &Moment<'_>,
@@ -205,5 +315,49 @@ mod tests {
         ]);
         assert_eq!(failures(&it), [""; 0]);
         assert_eq!(notes(&it, "USAGE-02"), 3);
+    }
+
+    const LOADABLE: &str = r#"
+        > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
+        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true},"loadSession":true},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+        > {"id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}
+        < {"id":1,"result":{"sessionId":"s1"}}
+    "#;
+    const TOLD: &str = r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"usage_update","used":1,"size":2}}}"#;
+    const LOAD: &str = r#"
+        > {"id":2,"method":"session/load","params":{"sessionId":"s1","cwd":"/project","mcpServers":[]}}
+        < {"id":2,"result":{}}
+    "#;
+
+    fn loaded(lines: &[&str]) -> Judgement {
+        judged(&format!("{LOADABLE}\n{}", lines.join("\n")))
+    }
+
+    #[test]
+    fn usage_is_told_again_after_a_load() {
+        let it = loaded(&[TOLD, LOAD, TOLD, "wait 1", ">x"]);
+        assert_eq!(failures(&it), [""; 0]);
+        assert!(holds(&it, "USAGE-03"));
+        let it = loaded(&[TOLD, LOAD, "wait 1", ">x"]);
+        assert_eq!(failures(&it), ["USAGE-03@6"]);
+        // An agent that never told it need not.
+        assert_eq!(failures(&loaded(&[LOAD, "wait 1", ">x"])), [""; 0]);
+    }
+
+    #[test]
+    fn a_client_that_goes_on_at_once_leaves_it_open_whether_usage_would_have_come() {
+        let prompt = r#"> {"id":3,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"x"}]}}"#;
+        let end = r#"< {"id":3,"result":{"stopReason":"end_turn"}}"#;
+        // What comes before anything of the turn was only read late.
+        let it = loaded(&[TOLD, LOAD, "wait 1", prompt, TOLD, end]);
+        assert!(holds(&it, "USAGE-03"));
+        let said = r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}}"#;
+        let it = loaded(&[TOLD, LOAD, "wait 1", prompt, said, end, TOLD]);
+        assert_eq!(failures(&it), ["USAGE-03@6"]);
+        let it = loaded(&[TOLD, LOAD, prompt, end]);
+        assert_eq!(
+            it.get("USAGE-03").map(|tally| tally.inconclusive.len()),
+            Some(1)
+        );
     }
 }

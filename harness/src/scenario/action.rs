@@ -4,11 +4,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
+use super::choosing::{mode, option, other_value};
 use super::drive::{Done, Drive, Pending, Stop};
-use super::file::{Action, Params, Permission, Placeholder, RawInput, Split, Step};
+use super::file::{
+    Action, Detail, Params, Permission, Placeholder, RawInput, Split, Step, fill_planned,
+};
 use super::params::{Known, laid_over, unknown};
-use crate::client::{PermissionChoice, Sent};
+use crate::client::{Choices, PermissionChoice, PlannedReplies, Sent};
 use crate::model::prompt;
+use crate::profile::Consent;
 use crate::wire::Id;
 
 impl Drive<'_> {
@@ -42,7 +46,10 @@ impl Drive<'_> {
         let action = step
             .action
             .fill(&mut |placeholder| self.value_of(step, placeholder))
-            .map_err(|missing| Stop::Blocked(unknown(&missing)))?;
+            .map_err(|missing| match missing.is_choice() {
+                true => Stop::NotApplicable(unknown(&missing)),
+                false => Stop::Blocked(unknown(&missing)),
+            })?;
         match &action {
             action if action.is_request() => {
                 if action.names_session() && session.is_none() && !names_it(action) {
@@ -55,7 +62,7 @@ impl Drive<'_> {
                     self.await_cancelled_turns(session).await;
                     self.set_mode(session).await;
                 }
-                if matches!(action, Action::New { .. }) {
+                if opens_sessions(action) {
                     self.log_in().await;
                 }
                 let (method, params) = self.call(step, action)?;
@@ -67,6 +74,10 @@ impl Drive<'_> {
                         })?;
                 }
                 let probe = step.probe.as_deref();
+                if let Action::New { times, .. } = action {
+                    self.open_others(*times - 1, step.within, params.as_ref())
+                        .await;
+                }
                 let sent = self
                     .connection
                     .request(&method, params.as_ref(), step.id.clone(), probe)
@@ -75,6 +86,10 @@ impl Drive<'_> {
                     Action::New { opens, .. } => Some(opens.clone()),
                     _ => None,
                 };
+                if let (Action::Close(_) | Action::Delete(_), Some(session)) = (action, &session) {
+                    // The turn that it ends may wait for these, as after a cancel.
+                    self.connection.cancel_permissions(session).await;
+                }
                 let pending = pending(Some(sent), opens);
                 if step.awaited {
                     return Ok(Some(self.finish(step, pending).await));
@@ -189,6 +204,10 @@ impl Drive<'_> {
                 self.connection.close_stdin();
                 Ok(Some(at_once(None)))
             }
+            Action::Restart => {
+                self.restart().await?;
+                Ok(Some(at_once(None)))
+            }
             Action::Signal(name) => {
                 if let Some(signal) = signal_of(name) {
                     self.connection.signal(signal);
@@ -267,6 +286,7 @@ impl Drive<'_> {
             cwd: self.workspace.to_str().unwrap_or_default(),
             session: self.sessions.get(&step.session).map(String::as_str),
             auth: self.profile.auth.as_deref(),
+            servers: self.servers.entries(),
             talk: self.connection.talk(),
         }
     }
@@ -280,10 +300,46 @@ impl Drive<'_> {
             Placeholder::Cwd => self.workspace.to_str().map(Value::from),
             Placeholder::Home => self.home.to_str().map(Value::from),
             Placeholder::Command => self.command(),
+            Placeholder::Mcp(name) => self.servers.entry(name).cloned(),
             Placeholder::Result { step, pointer } => {
                 self.results.get(step)?.pointer(pointer).cloned()
             }
+            Placeholder::Mode(number) => {
+                let choices = self.choices(step)?;
+                mode(choices, *number, self.is_bold()).map(Value::from)
+            }
+            Placeholder::Option(which, detail) => {
+                let choices = self.choices(step)?;
+                let option = option(choices, *which, self.is_bold())?;
+                match detail {
+                    Detail::Id => option.get("id").cloned(),
+                    Detail::Current => option.get("currentValue").cloned(),
+                    Detail::Value => other_value(option, self.is_bold()),
+                }
+            }
         }
+    }
+
+    /// What the session of a step offers to choose.
+    fn choices(&self, step: &Step) -> Option<&Choices> {
+        let session = self.sessions.get(&step.session)?;
+        self.connection.progress().choices(session)
+    }
+
+    /// Whether modes that skip permission may be taken.
+    fn is_bold(&self) -> bool {
+        self.profile.allow.contains(&Consent::UnsafeModes)
+    }
+
+    /// How the requests of the agent are answered in the turn of a step.
+    pub(super) fn replies(&self, step: &Step) -> Result<PlannedReplies, Placeholder> {
+        let methods = step.replies.iter().map(|(method, answers)| {
+            let answers = answers
+                .iter()
+                .map(|answer| fill_planned(answer, &mut |it| self.value_of(step, it)));
+            Ok((method.clone(), answers.collect::<Result<_, _>>()?))
+        });
+        Ok(PlannedReplies::new(methods.collect::<Result<Vec<_>, _>>()?))
     }
 
     /// The first slash command of the profile that the agent has announced.
@@ -324,6 +380,18 @@ impl Drive<'_> {
         }
         event
     }
+}
+
+/// Whether it needs what a login gives: it opens a session, or looks for those that are stored.
+fn opens_sessions(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::New { .. }
+            | Action::Load(_)
+            | Action::Resume(_)
+            | Action::List(_)
+            | Action::Delete(_)
+    )
 }
 
 /// Whether a step's own parameters name the session, so that none need be open.

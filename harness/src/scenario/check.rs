@@ -1,6 +1,6 @@
 //! Holds the conditions of a step against what was seen.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(super) struct Seen<'a> {
     pub(super) workspace: &'a Path,
     /// The scripted model.
     pub(super) model: Option<&'a ModelState>,
+    /// What came of the turns of named steps: how the turn ended, then each tool call.
+    pub(super) turns: &'a HashMap<String, Vec<String>>,
     /// Whether the agent's process runs and its stdout is open.
     pub(super) alive: bool,
 }
@@ -61,7 +63,7 @@ pub(super) struct Miss {
 }
 
 impl Seen<'_> {
-    /// Holds one condition. `Exit` and `Left` are not for this: they take time, or the agent's end.
+    /// Holds one condition. `Exit`, `Left` and `Mcp` are not for this: they take time, or the agent's end.
     pub(super) fn check(&self, condition: &Condition) -> Result<(), Miss> {
         match condition {
             Condition::Answer(answer) => self.answered(*answer),
@@ -117,7 +119,7 @@ impl Seen<'_> {
                 None => self.an_answer().map(|_| ()),
             },
             Condition::Any(ways) => self.any(ways),
-            Condition::Exit(_) | Condition::Left(_) => Ok(()),
+            Condition::Exit(_) | Condition::Left(_) | Condition::Mcp(_) => Ok(()),
         }
     }
 
@@ -300,6 +302,9 @@ impl Seen<'_> {
             wanted.count,
             tools.map_or(0, |tools| tools.len() as u64),
         )?;
+        if let Some(earlier) = &wanted.same {
+            self.same(earlier)?;
+        }
         let last = tools.and_then(|tools| tools.last());
         let status = last
             .and_then(|(_, tool)| tool.status())
@@ -338,6 +343,21 @@ impl Seen<'_> {
             )));
         }
         Ok(())
+    }
+
+    fn same(&self, earlier: &str) -> Result<(), Miss> {
+        let Some(before) = self.turns.get(earlier) else {
+            return Err(self.miss(format!("nothing is known of the turn of `{earlier}`")));
+        };
+        let now = outcome_of(self.answer.map(|(_, message)| message), self.session);
+        if now == *before {
+            return Ok(());
+        }
+        Err(self.miss(format!(
+            "the turn came to {}, that of `{earlier}` to {}",
+            now.join(", "),
+            before.join(", ")
+        )))
     }
 
     fn updates(&self, wanted: &UpdatesCondition) -> Result<(), Miss> {
@@ -427,6 +447,26 @@ impl Seen<'_> {
             gone: false,
         }
     }
+}
+
+/// What came of a turn: how it ended, then how each of its tool calls did.
+pub(super) fn outcome_of(
+    answer: Option<&Message>,
+    session: Option<&SessionProgress>,
+) -> Vec<String> {
+    let reason = answer.map(|answer| {
+        let reason = answer.result().and_then(|result| result.get("stopReason"));
+        match reason.and_then(Value::as_str) {
+            Some(reason) => format!("the stop reason {}", quote(reason)),
+            None => format!("the error {}", error_of(answer)),
+        }
+    });
+    let calls = session.into_iter().flat_map(|session| {
+        let statuses = session.turn.tools.values();
+        statuses.map(|tool| format!("a tool call {}", tool.status().unwrap_or("pending")))
+    });
+    let end = reason.unwrap_or_else(|| "no answer".to_owned());
+    std::iter::once(end).chain(calls).collect()
 }
 
 /// The limits of a count in words.

@@ -5,16 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use super::action::choice_of;
 use super::check::{Marks, Miss, error_of};
 use super::file::{Action, Count, Expect, Requests, Scenario, Step};
+use super::params::unknown;
 use super::{Answered, Setup};
+use crate::agent::{Launch, Patience};
 use crate::client::{Connection, PumpEnd, Sent};
-use crate::model::ModelServer;
+use crate::mcp::Servers;
+use crate::model::{ModelServer, Unmapped};
 use crate::profile::Profile;
 use crate::rules::quote;
 use crate::spec::{Catalogue, Condition as When, Truth};
+use crate::trace::{Header, Observed};
 use crate::wire::Message;
 
 /// How long things are waited for in one scenario.
@@ -76,6 +81,7 @@ pub(super) struct Drive<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) connection: Connection,
     pub(super) model: Option<&'a ModelServer>,
+    pub(super) servers: &'a Servers,
     pub(super) workspace: PathBuf,
     pub(super) home: PathBuf,
     pub(super) profile: &'a Profile,
@@ -88,11 +94,26 @@ pub(super) struct Drive<'a> {
     pub(super) results: HashMap<String, Value>,
     pub(super) gone: bool,
     pub(super) logged_in: bool,
+    /// How the agent is started again.
+    pub(super) again: &'a Again,
+    pub(super) restarted: bool,
     /// The modes of the sessions that had no prompt yet.
     pub(super) modes: Vec<(String, Value)>,
+    /// What came of the prompts of named steps.
+    pub(super) turns: HashMap<String, Vec<String>>,
     /// The number of events before the first step that the file itself has.
     pub(super) first_own: Option<u64>,
     considered: bool,
+}
+
+/// What another start of the agent takes.
+pub(super) struct Again {
+    pub(super) launch: Launch,
+    /// Where the edges of the process report to.
+    pub(super) inbox: mpsc::Sender<Observed>,
+    /// The first line of the trace of each process.
+    pub(super) header: Header,
+    pub(super) patience: Patience,
 }
 
 /// A request whose answer is still to be awaited.
@@ -142,14 +163,16 @@ impl<'a> Drive<'a> {
     pub(super) fn new(
         scenario: &'a Scenario,
         connection: Connection,
-        model: Option<&'a ModelServer>,
+        (model, servers): (Option<&'a ModelServer>, &'a Servers),
         folders: (&Path, &Path),
+        again: &'a Again,
         setup: &'a Setup,
     ) -> Self {
-        Self {
+        let mut drive = Self {
             scenario,
             connection,
             model,
+            servers,
             workspace: folders.0.to_owned(),
             home: folders.1.to_owned(),
             profile: &setup.profile,
@@ -161,14 +184,22 @@ impl<'a> Drive<'a> {
             pending: HashMap::new(),
             results: HashMap::new(),
             gone: false,
-            logged_in: scenario
-                .steps
-                .iter()
-                .any(|step| matches!(step.action, Action::Authenticate(_))),
+            logged_in: false,
+            again,
+            restarted: false,
             modes: Vec::new(),
+            turns: HashMap::new(),
             first_own: None,
             considered: false,
-        }
+        };
+        drive.logged_in = drive.logs_in_itself();
+        drive
+    }
+
+    /// Whether the scenario is about the login, so that nothing else logs in.
+    pub(super) fn logs_in_itself(&self) -> bool {
+        let mut steps = self.scenario.steps.iter();
+        steps.any(|step| matches!(step.action, Action::Authenticate(_)))
     }
 
     /// Takes all steps.
@@ -269,7 +300,7 @@ impl<'a> Drive<'a> {
         if self.gone
             && !matches!(
                 step.action,
-                Action::CloseStdin | Action::Write { .. } | Action::Signal(_)
+                Action::CloseStdin | Action::Restart | Action::Write { .. } | Action::Signal(_)
             )
         {
             // The first expectation that missed the agent has told so; what follows could not be tried.
@@ -284,6 +315,10 @@ impl<'a> Drive<'a> {
                     .plan_permissions(&session, choices.collect());
             }
             self.connection.answers_mut().refuse_all = step.requests == Requests::Refuse;
+            let replies = self
+                .replies(step)
+                .map_err(|missing| Stop::Blocked(unknown(&missing)))?;
+            self.connection.plan_replies(replies);
         }
         let done = match self.act(step).await {
             Ok(done) => done,
@@ -293,6 +328,7 @@ impl<'a> Drive<'a> {
             {
                 return Err(stop);
             }
+            Err(Stop::NotApplicable(_)) if step.optional => return Ok(()),
             Err(Stop::Blocked(why)) if !step.implied => {
                 self.leave_open(step, &why);
                 return Ok(());
@@ -327,6 +363,11 @@ impl<'a> Drive<'a> {
                     Some(1) | None => Ok(()),
                     Some(other) => Err(Stop::OtherVersion(other)),
                 },
+                // The process before it was initialized, so the agent can be.
+                None if self.restarted => Err(Stop::Blocked(format!(
+                    "initialize {} once the agent was started again",
+                    why()
+                ))),
                 None => Err(Stop::NotInitialized(format!("initialize {}", why()))),
             },
             Action::New { .. } => {
@@ -352,9 +393,23 @@ impl<'a> Drive<'a> {
         }
     }
 
+    /// The request of the agent that the scenario is about and that never came.
+    ///
+    /// An agent that offers its model no tool to ask the user with does without asking, too.
+    pub(super) fn unasked(&self) -> Option<String> {
+        let model = self.connection.model();
+        if model.is_some_and(|model| model.unmapped.iter().any(is_a_question)) {
+            return Some("the agent offers its model no tool to ask the user with".to_owned());
+        }
+        let progress = self.connection.progress();
+        let mut methods = self.scenario.needs.requests.iter();
+        let method = methods.find(|method| progress.called(method) == 0)?;
+        Some(format!("the agent sent no `{method}`"))
+    }
+
     /// What the scenario needs and did not get, a sentence each.
     pub(super) fn unmet(&self) -> Vec<String> {
-        let needs = self.scenario.needs;
+        let needs = &self.scenario.needs;
         let progress = self.connection.progress();
         let model = self.connection.model();
         let mut unmet = Vec::new();
@@ -383,7 +438,10 @@ impl<'a> Drive<'a> {
             self.held,
             "the model's held stream was not reached",
         );
+        // Where the agent sent what the scenario is about, it does not matter what made it do so.
+        let provoked = !needs.requests.is_empty() && self.unasked().is_none();
         match &model {
+            _ if provoked => {}
             None => need(needs.model, false, "there is no scripted model"),
             Some(model) => {
                 let why = match &model.unserved {
@@ -399,7 +457,8 @@ impl<'a> Drive<'a> {
                     false,
                     "nothing in a request to the model told which of the sessions it was made in",
                 );
-                for unmapped in &model.unmapped {
+                let of_others = |call: &&Unmapped| !call.of_mcp && !is_a_question(call);
+                for unmapped in model.unmapped.iter().filter(of_others) {
                     unmet.push(format!(
                         "{} (the agent offers {})",
                         unmapped.wanted,
@@ -416,4 +475,9 @@ impl<'a> Drive<'a> {
         );
         unmet
     }
+}
+
+/// Whether it is a call to ask the user that could not be made.
+fn is_a_question(unmapped: &Unmapped) -> bool {
+    unmapped.wanted.starts_with("a call of kind `ask`")
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::check::{Marks, Miss, Seen};
+use super::check::{Marks, Miss, Seen, outcome_of};
 use super::drive::{Done, Drive, Judged, Stop, Verdict};
 use super::file::{Action, Answer, Condition, Expect, Otherwise, Step};
 use super::params::unknown;
@@ -42,9 +42,20 @@ impl Drive<'_> {
         for require in &step.require {
             match self.judge_one(step, require, done).await {
                 Verdict::Held | Verdict::Left(_) => {}
+                Verdict::Missed(miss) if require.otherwise == Otherwise::NotApplicable => {
+                    return Err(Stop::NotApplicable(
+                        require.why.clone().unwrap_or(miss.message),
+                    ));
+                }
                 Verdict::Missed(miss) => return Err(Stop::Blocked(miss.message)),
                 Verdict::Open(why) => return Err(Stop::Blocked(why)),
             }
+        }
+        if let (Action::Prompt(_), Some(name)) = (&step.action, &step.name) {
+            let session = done.session.as_deref();
+            let seen = session.and_then(|session| self.connection.progress().session(session));
+            let answer = done.answer.as_ref().map(|(_, message)| message);
+            self.turns.insert(name.clone(), outcome_of(answer, seen));
         }
         for (expect, noted) in step
             .expect
@@ -59,7 +70,7 @@ impl Drive<'_> {
             self.judged.push(Judged {
                 expect: expect.clone(),
                 verdict,
-                noted: noted.then(|| done.in_words()),
+                noted: noted.then(|| self.noted(expect, done)),
             });
         }
         Ok(())
@@ -86,6 +97,12 @@ impl Drive<'_> {
                     }
                     continue;
                 }
+                Condition::Mcp(wanted) => {
+                    if let Err(miss) = self.mcp(wanted, done).await {
+                        return missed(&expect, miss);
+                    }
+                    continue;
+                }
                 _ => {}
             }
             let model = self.connection.model();
@@ -107,6 +124,7 @@ impl Drive<'_> {
                 messages: self.connection.progress().messages(),
                 workspace: &self.workspace,
                 model: model.as_ref(),
+                turns: &self.turns,
                 alive: self.connection.is_alive(),
             };
             if let Err(miss) = seen.check(condition) {
@@ -205,7 +223,7 @@ impl Drive<'_> {
 pub(super) fn missed(expect: &Expect, miss: Miss) -> Verdict {
     match expect.otherwise {
         Otherwise::Inconclusive => Verdict::Open(expect.why.clone().unwrap_or(miss.message)),
-        Otherwise::Fail => Verdict::Missed(Miss {
+        Otherwise::Fail | Otherwise::NotApplicable => Verdict::Missed(Miss {
             message: match &expect.why {
                 Some(why) => format!("{}: {}", why.trim_end_matches('.'), miss.message),
                 None => miss.message,

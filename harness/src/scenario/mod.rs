@@ -3,9 +3,11 @@
 mod action;
 mod answered;
 mod check;
+mod choosing;
 mod drive;
 mod expectation;
 pub mod file;
+mod mcp;
 mod outcome;
 mod params;
 mod runner;

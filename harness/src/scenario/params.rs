@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::file::{Action, ClientSettings, Params, Placeholder};
+use super::file::{Action, ClientSettings, Params, Placeholder, Which};
 use crate::rules::Conversation;
 
 /// What a step's parameters are made from.
@@ -15,6 +15,8 @@ pub(super) struct Known<'a> {
     pub(super) session: Option<&'a str>,
     /// The authentication method to use, if the profile names one.
     pub(super) auth: Option<&'a str>,
+    /// The MCP servers of the scenario, as `mcpServers` has them.
+    pub(super) servers: Vec<Value>,
     /// The conversation so far.
     pub(super) talk: &'a Conversation,
 }
@@ -44,9 +46,9 @@ impl Known<'_> {
                 },
             }),
             Action::Authenticate(_) => json!({"methodId": self.auth_method()}),
-            Action::New { .. } => json!({"cwd": self.cwd, "mcpServers": []}),
+            Action::New { .. } => json!({"cwd": self.cwd, "mcpServers": self.servers}),
             Action::Load(_) | Action::Resume(_) => {
-                json!({"sessionId": self.session, "cwd": self.cwd, "mcpServers": []})
+                json!({"sessionId": self.session, "cwd": self.cwd, "mcpServers": self.servers})
             }
             Action::Close(_)
             | Action::Delete(_)
@@ -106,6 +108,16 @@ pub(super) fn unknown(missing: &Placeholder) -> String {
         Placeholder::Command => {
             "the agent announced none of the slash commands that the profile lists".to_owned()
         }
+        Placeholder::Mode(0) => "the session has no modes".to_owned(),
+        Placeholder::Mode(number) => format!("the session has not {number} other modes to choose"),
+        Placeholder::Option(which, _) => match which {
+            Which::Select => "the session has no option with another value to choose".to_owned(),
+            Which::Boolean => "the session has no boolean option".to_owned(),
+            Which::Mode => {
+                "the session has no option of the category `mode` with another value".to_owned()
+            }
+        },
+        Placeholder::Mcp(name) => format!("there is no MCP server `{name}`"),
         Placeholder::Cwd | Placeholder::Home => "the session's folder is not known".to_owned(),
     }
 }

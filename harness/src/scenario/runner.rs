@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::drive::{Drive, Judged, Stop, Verdict};
+use super::drive::{Again, Drive, Judged, Stop, Verdict};
 use super::expectation::missed;
 use super::file::{Action, Placeholder, Scenario, StartFolder, Step, fill_reply};
 use super::params::unknown;
 use super::setup::{Setup, header_of, launch, open_trace};
 use super::{Outcome, Reached, Status, check};
 use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
-use crate::client::{Answers, Connection, Finished, SessionFiles};
+use crate::client::{Answers, Connection, Finished, SessionFiles, Terminals};
+use crate::mcp::Servers;
 use crate::model::script::Script;
 use crate::model::{ModelProxy, ModelServer, Reach};
 use crate::rules::{Finding, Judgement};
@@ -95,6 +96,8 @@ async fn play(
             .write(Place::Workspace, path, text.as_bytes())
             .map_err(|error| broken("the session's folder", &error))?;
     }
+    let servers = Servers::start(&scenario.servers, &folder.root().join("mcp"))
+        .map_err(|error| broken("no MCP server for the scenario", &error))?;
     let proxy = match setup.upstreams.clone() {
         Some(upstreams) => Some(
             ModelProxy::start(upstreams, None, inbox.clone())
@@ -110,39 +113,50 @@ async fn play(
         launch.cwd = folder.tmp().to_owned();
     }
     let trace_path = setup.trace_path(&scenario.id);
-    let trace = open_trace(&trace_path, &header(scenario, setup))
+    let header = header(scenario, setup);
+    let trace = open_trace(&trace_path, &header)
         .map_err(|error| broken(&format!("the trace {}", trace_path.display()), &error))?;
     outcome.trace = Some(trace_path.clone());
     let files = SessionFiles::open([folder.workspace().to_owned()])
         .map_err(|error| broken("the session's folder", &error))?;
     let agent = AgentProcess::start(&launch, inbox.clone()).map_err(Trouble::Start)?;
-    drop(inbox);
-    let answers = Answers::new(files);
-    let watch = model.as_ref().map(ModelServer::watch);
-    let connection = Connection::new(agent, seen, watch, trace, answers, began);
-    let mut drive = Drive::new(
-        scenario,
-        connection,
-        model.as_ref(),
-        (folder.workspace(), folder.home()),
-        setup,
-    );
-    let stopped = drive.run().await.err();
-    let unmet = drive.unmet();
-    let judged = std::mem::take(&mut drive.judged);
-    let first_own = drive.first_own.unwrap_or(0);
     // INTEROP-05: what is left after five seconds. Where nothing is left, this ends at once.
     let patience = Patience {
         left: Duration::from_secs(5).mul_f64(setup.slow.max(1.0)),
         ..Patience::default()
     };
+    let terminals = Terminals::new([folder.workspace().to_owned()], launch.env.clone());
+    let again = Again {
+        launch,
+        inbox,
+        header,
+        patience,
+    };
+    let answers = (Answers::new(files), terminals);
+    let watch = model.as_ref().map(ModelServer::watch);
+    let connection = Connection::new(agent, seen, watch, trace, answers, began);
+    let mut drive = Drive::new(
+        scenario,
+        connection,
+        (model.as_ref(), &servers),
+        (folder.workspace(), folder.home()),
+        &again,
+        setup,
+    );
+    let stopped = drive.run().await.err();
+    let unmet = drive.unmet();
+    let unasked = drive.unasked();
+    let judged = std::mem::take(&mut drive.judged);
+    let first_own = drive.first_own.unwrap_or(0);
     let finished = drive.connection.finish(patience).await;
     drop(model);
     if let Some(proxy) = proxy {
         outcome.upstream = proxy.reach();
     }
+    keep_logs(&servers, &trace_path).map_err(|error| broken("the log of an MCP server", &error))?;
+    let missing = Missing { unmet, unasked };
     conclude(
-        scenario, outcome, stopped, &unmet, judged, finished, first_own,
+        scenario, outcome, stopped, missing, judged, finished, first_own,
     );
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
         outcome.stderr = last_stderr(&trace_path);
@@ -155,12 +169,20 @@ async fn play(
     Ok(())
 }
 
+/// What did not come about.
+struct Missing {
+    /// What the scenario needs, a sentence each.
+    unmet: Vec<String>,
+    /// The request of the agent that it is about.
+    unasked: Option<String>,
+}
+
 /// Puts together what the steps, the needs and the rules say.
 fn conclude(
     scenario: &Scenario,
     outcome: &mut Outcome,
     stopped: Option<Stop>,
-    unmet: &[String],
+    missing: Missing,
     judged: Vec<Judged>,
     finished: Finished,
     first_own: u64,
@@ -186,7 +208,7 @@ fn conclude(
             }
             outcome.status = Status::NotApplicable;
             outcome.why.push(why);
-            outcome.ending = Some(finished.ending);
+            outcome.ending = finished.ending;
             return;
         }
         Some(Stop::NotInitialized(why)) => {
@@ -205,8 +227,27 @@ fn conclude(
         }
         Some(Stop::NoSession(why) | Stop::Blocked(why)) => Some(why),
     };
-    // What was not reached says more than the step that waited for it in vain, unless the agent itself stood in the way.
+    let Missing { unmet, unasked } = missing;
     let reached = matches!(outcome.reached, Reached::Conversation);
+    let all_went_well = reached
+        && unmet.is_empty()
+        && !judged
+            .iter()
+            .any(|judged| judged.noted.is_none() && matches!(judged.verdict, Verdict::Missed(_)));
+    if let Some(why) = unasked.filter(|_| all_went_well) {
+        // The agent does without: there is nothing to be judged.
+        for id in ids(scenario) {
+            outcome.judgement.not_applicable(id, why.clone());
+        }
+        outcome.status = match status(scenario, outcome, false, first_own) {
+            Status::Fail => Status::Fail,
+            _ => Status::NotApplicable,
+        };
+        outcome.why.push(why);
+        outcome.ending = finished.ending;
+        return;
+    }
+    // What was not reached says more than the step that waited for it in vain, unless the agent itself stood in the way.
     let open = match (blocked, unmet.is_empty()) {
         (Some(why), _) if !reached => Some(why),
         (_, false) => Some(unmet.join("; ")),
@@ -218,7 +259,10 @@ fn conclude(
     for judged in judged {
         let verdict = match judged.verdict {
             Verdict::Left(count) => {
-                let left = &finished.ending.left;
+                let left = finished
+                    .ending
+                    .as_ref()
+                    .map_or(&[][..], |ending| &ending.left);
                 if count.holds(left.len() as u64) {
                     Verdict::Held
                 } else {
@@ -260,8 +304,16 @@ fn conclude(
         }
         outcome.why.push(why.clone());
     }
-    outcome.ending = Some(finished.ending);
+    outcome.ending = finished.ending;
     outcome.status = status(scenario, outcome, open.is_some() || undecided, first_own);
+}
+
+/// Keeps what the MCP servers saw beside the trace: `TRACE.NAME.log` for `TRACE.jsonl`.
+fn keep_logs(servers: &Servers, trace: &Path) -> std::io::Result<()> {
+    for (name, log) in servers.logs() {
+        std::fs::copy(log, trace.with_extension(format!("{name}.log")))?;
+    }
+    Ok(())
 }
 
 fn settle(

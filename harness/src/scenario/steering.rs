@@ -1,9 +1,13 @@
-//! What the profile of an agent has done before what a scenario says: the login, and the mode of a session.
+//! What is done around what a scenario says: the login and the mode of a session that the agent's profile asks for, another
+//! start of the agent, sessions that only fill its store.
+
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::drive::Drive;
+use super::drive::{Drive, Stop};
 use super::file::Action;
+use crate::agent::AgentProcess;
 use crate::client::{Limits, PumpEnd};
 
 impl Drive<'_> {
@@ -14,6 +18,45 @@ impl Drive<'_> {
         };
         self.logged_in = true;
         self.ask("authenticate", json!({"methodId": method})).await;
+    }
+
+    /// Opens so many sessions that no step is about, as long as these seconds allow.
+    pub(super) async fn open_others(
+        &mut self,
+        times: u64,
+        within: Option<f64>,
+        params: Option<&Value>,
+    ) {
+        let began = Instant::now();
+        let limit = within.map(|seconds| Duration::from_secs_f64(seconds * self.times.slow));
+        for _ in 0..times {
+            if limit.is_some_and(|limit| began.elapsed() >= limit) || !self.connection.is_alive() {
+                return;
+            }
+            self.ask("session/new", params.cloned().unwrap_or_default())
+                .await;
+        }
+    }
+
+    /// Ends the agent and starts it again, in the same folders and with the same model.
+    ///
+    /// # Errors
+    /// Where it cannot be started any more.
+    pub(super) async fn restart(&mut self) -> Result<(), Stop> {
+        self.pending.clear();
+        self.modes.clear();
+        self.logged_in = self.logs_in_itself();
+        self.restarted = true;
+        self.gone = false;
+        let again = self.again;
+        self.connection
+            .restart(again.patience, &again.header, || {
+                AgentProcess::start(&again.launch, again.inbox.clone())
+            })
+            .await
+            .map_err(|error| {
+                Stop::Blocked(format!("the agent could not be started again: {error}"))
+            })
     }
 
     /// Puts a session into the profile's mode before its first prompt, where it has that mode and is in another, unless

@@ -94,6 +94,21 @@ impl Drive<'_> {
                 self.sessions.insert(opens.clone(), session.to_owned());
                 self.note_modes(session, result);
             }
+            if let ("session/load" | "session/resume", Some(session)) =
+                (sent.method.as_str(), &pending.session)
+            {
+                self.note_modes(session, result);
+            }
+            let told = ["modes", "configOptions"]
+                .iter()
+                .any(|member| result.get(member).is_some());
+            let session = result.get("sessionId").and_then(Value::as_str);
+            if let Some(session) = session.or(pending.session.as_deref()).filter(|_| told) {
+                let (session, result) = (session.to_owned(), result.clone());
+                self.connection
+                    .progress_mut()
+                    .note_choices(&session, &result);
+            }
             let name = match &step.action {
                 Action::Finish(name) => Some(name),
                 _ => step.name.as_ref(),

@@ -15,12 +15,21 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// What writing to `out` gave.
-    pub fn begin(mut out: W, header: &Header) -> io::Result<Self> {
+    pub fn begin(out: W, header: &Header) -> io::Result<Self> {
+        let mut writer = Self { out };
+        writer.begin_another(header)?;
+        Ok(writer)
+    }
+
+    /// Begins another trace behind this one, that of the next process of the same agent.
+    ///
+    /// # Errors
+    /// What writing gave.
+    pub fn begin_another(&mut self, header: &Header) -> io::Result<()> {
         let mut line = serde_json::to_string(header).map_err(io::Error::other)?;
         line.push('\n');
-        out.write_all(line.as_bytes())?;
-        out.flush()?;
-        Ok(Self { out })
+        self.out.write_all(line.as_bytes())?;
+        self.out.flush()
     }
 
     /// Appends one event.

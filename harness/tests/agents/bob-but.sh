@@ -1,14 +1,16 @@
 #!/bin/sh
 # The reference agent, but for one thing that it writes otherwise.
-# Usage: bob-but.sh HARNESS VERB PATTERN NTH [OLD NEW]
+# Usage: bob-but.sh VERB PATTERN NTH OLD NEW COMMAND [ARGUMENTS...]
 #
-# What counts is the NTH line that holds PATTERN, from 1; NTH may be `all`.
+# COMMAND is the reference agent. What counts is the NTH line that holds PATTERN, from 1;
+# NTH may be `all`. OLD and NEW are empty where the verb needs none.
 #   drop      it is not written
 #   double    it is written twice
 #   later     it is written after the line that follows it
 #   replace   OLD in it is NEW, at the first place
 #   answer    it is a request: it is not written, and NEW is the result that the agent gets
-harness=$1 verb=$2 pattern=$3 nth=$4 old=$5 new=$6
+verb=$1 pattern=$2 nth=$3 old=$4 new=$5
+shift 5
 
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -23,7 +25,7 @@ answer() { # the line of the request
 }
 
 seen=0 held=
-"$harness" bob <"$folder/in" | while IFS= read -r line; do
+"$@" <"$folder/in" | while IFS= read -r line; do
     what=
     case $line in
     *"$pattern"*)

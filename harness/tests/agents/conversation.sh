@@ -38,6 +38,10 @@ on_cancel() {
     :
 }
 
+on_cancel_request() {
+    :
+}
+
 on_unknown() {
     refuse -32601 "method not found"
 }
@@ -77,6 +81,7 @@ serve() {
             *) refuse -32602 "no such session" ;;
             esac ;;
         *'"method":"session/cancel"'*) on_cancel ;;
+        *'"method":"$/cancel_request"'*) on_cancel_request ;;
         *'"result":'* | *'"error":'*) on_response ;;
         *'"method":'*) if [ -n "$id" ]; then on_unknown; fi ;;
         esac

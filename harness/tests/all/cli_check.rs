@@ -16,7 +16,7 @@ const HEADER: &str = r#"{"acptrace":1,"by":"recorder 1","command":["my-agent","-
 /// A conversation of one turn: a line each, `>` from the client and `<` from the agent.
 const WHOLE: [&str; 9] = [
     r#">{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}"#,
-    r#"<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"sample","version":"2.1"},"authMethods":[]}}"#,
+    r#"<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"sample","version":"2.1"},"authMethods":[]}}"#,
     r#">{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}"#,
     r#"<{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}"#,
     r#">{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}"#,
@@ -399,7 +399,7 @@ fn only_and_skip_choose_requirements_and_areas() {
 fn advice_counts_only_when_strict() {
     let folder = Folder::new();
     let mut lines = WHOLE.to_vec();
-    lines[1] = r#"<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#;
+    lines[1] = r#"<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}}"#;
     let trace = folder.trace("a.jsonl", &lines);
     assert_eq!(failed(&report(&[&trace])), ["INIT-06"]);
     assert_eq!(check(&[&trace]).code, 0);
@@ -421,7 +421,7 @@ fn a_failure_that_is_known_for_the_agent_is_known_in_its_recording() {
     );
     let ran = check(&[&trace, "--profile", &profile]);
     assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("Known: an old word"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("known: an old word"), "{}", ran.stdout);
     assert!(ran.stdout.contains("known-failures"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("stale"), "{}", ran.stdout);
 }
@@ -518,7 +518,7 @@ fn a_recording_comes_from_stdin_too() {
 fn text_of_an_agent_is_no_control_sequence_on_the_terminal() {
     let folder = Folder::new();
     let mut lines = WHOLE.to_vec();
-    lines[1] = r#"<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a\u001b[2Jb","version":"\u202e1"},"authMethods":[]}}"#;
+    lines[1] = r#"<{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a\u001b[2Jb","version":"\u202e1"},"authMethods":[]}}"#;
     lines[8] = r#"<{"jsonrpc":"2.0","id":2,"result":{"stopReason":"x\u001b]0;y\u0007"}}"#;
     let trace = folder.trace("a.jsonl", &lines);
     for words in [&[trace.as_str()][..], &[&trace, "-v"], &[&trace, "-q"]] {

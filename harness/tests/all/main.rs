@@ -1,6 +1,7 @@
 //! Everything that is tested on the real binary, and the laws that hold across modules: one program, so that the library is linked once.
 
 mod agent_process;
+mod bob_faults;
 mod citations;
 mod cli_check;
 mod cli_diff;
@@ -17,12 +18,14 @@ mod cli_redact;
 mod cli_replay;
 mod cli_report;
 mod cli_run;
+mod client_side;
 mod command_line;
 mod conversation;
 mod coverage;
 mod diff_laws;
 mod golden;
 mod incomplete;
+mod mcp;
 mod model_client;
 mod model_gemini;
 mod model_messages;
@@ -38,4 +41,5 @@ mod scenario_files;
 mod schema_against_types;
 mod schema_in_step;
 mod settings;
+mod stored;
 mod unknown_agent;

@@ -393,6 +393,26 @@ fn sessions_are_opened_right_before_they_are_needed() {
 }
 
 #[test]
+fn an_agent_that_is_started_again_is_initialized_again() {
+    let keys = |head: &str| {
+        let text = format!(
+            "title = \"T\"\ncovers = [\"LOAD-01\"]\n{head}\n
+[[step]]\nnew = true\ntimes = 3\n
+[[step]]\nrestart = true\n
+[[step]]\nload = true\nrequire = {{ answer = \"result\", otherwise = \"not-applicable\" }}\n"
+        );
+        let steps = scenarios(&text).remove(0).steps;
+        let keys = steps.iter().map(|step| step.action.key());
+        keys.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        keys(""),
+        ["initialize", "new", "restart", "initialize", "load"]
+    );
+    assert_eq!(keys("implied = false"), ["new", "restart", "load"]);
+}
+
+#[test]
 fn exact_json_keeps_its_spelling() {
     let read = scenarios(&stepped(
         "initialize.json = '{ \"protocolVersion\" : 1.0, \"x\":null }'",
@@ -598,7 +618,7 @@ fn the_examples_of_the_reference_are_right() {
         .skip(1)
         .filter_map(|part| part.split("```").next())
         .collect();
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     for example in examples {
         scenarios(example);
     }
@@ -643,4 +663,78 @@ fn deep_nesting_is_refused_and_does_no_harm() {
     assert!(problem(&blocks).contains("recursion limit"));
     // Exact parameters are only looked at, so that deep ones can be sent.
     scenarios(&stepped(&format!("initialize.json = '{json}'")));
+}
+
+#[test]
+fn answers_to_requests_of_the_agent_are_read() {
+    use acp_harness::client::{Content, Planned};
+    let read = scenarios(
+        r#"
+title = "t"
+covers = ["ELICIT-12"]
+
+[[step]]
+prompt = "p"
+elicitation = ["accept", "hold", { action = "_later", content = { json = 'null' } }]
+replies."terminal/create" = { error = -32603 }
+replies."fs/write_text_file" = ["serve", { result = { json = 'null' }, served = true }]
+"#,
+    );
+    let step = read[0].steps.last().unwrap();
+    let of = |method: &str| {
+        let found = step.replies.iter().find(|(own, _)| own == method);
+        found.unwrap().1.clone()
+    };
+    let elicited = |action: &str, content: Content| Planned::Elicited {
+        action: action.to_owned(),
+        content,
+        probe: None,
+    };
+    assert_eq!(
+        of("elicitation/create"),
+        [
+            elicited("accept", Content::Filled),
+            Planned::Hold,
+            elicited("_later", Content::Given(json!(null))),
+        ]
+    );
+    assert!(matches!(
+        of("terminal/create")[..],
+        [Planned::Error { code: -32603, .. }]
+    ));
+    assert!(matches!(
+        of("fs/write_text_file")[..],
+        [Planned::Serve, Planned::Result { served: true, .. }]
+    ));
+}
+
+#[test]
+fn answers_that_make_no_sense_are_refused() {
+    let said = |line: &str| {
+        let text =
+            format!("title = \"t\"\ncovers = [\"FS-06\"]\n[[step]]\nprompt = \"p\"\n{line}\n");
+        read("a/b", &Source::new("a/b.toml", text), &|_| true)
+            .unwrap_err()
+            .to_string()
+    };
+    for (line, part) in [
+        ("replies.\"fs/read\" = \"serve\"", "unknown key `fs/read`"),
+        (
+            "replies.\"terminal/kill\" = {}",
+            "either `error` or `result`",
+        ),
+        ("replies.\"terminal/kill\" = []", "one answer at least"),
+        ("elicitation = \"acept\"", "did you mean `accept`?"),
+        (
+            "elicitation = { content = \"full\" }",
+            "`full` is no value of `content`",
+        ),
+        (
+            "expect.toolCall.same = \"x\"",
+            "no step before this one is named `x`",
+        ),
+    ] {
+        let said = said(line);
+        assert!(said.contains(part), "{line}: {said}");
+    }
 }

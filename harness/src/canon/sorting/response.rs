@@ -112,6 +112,10 @@ impl<'a> Sorter<'a> {
         }
         if let Some(request) = entry.filter(|_| !again) {
             self.polled(session, request.item, id, &node);
+            if from == Party::Client && self.is_let_go(request.item) {
+                self.put_behind(session, request.item, id);
+                return;
+            }
         }
         self.append(session, id);
     }

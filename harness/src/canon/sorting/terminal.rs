@@ -5,6 +5,11 @@ use crate::canon::item::{Item, ItemId};
 use crate::canon::minted::Reference;
 use crate::canon::node::Node;
 use crate::spec::Identifier;
+/// Requests that end a terminal: no agent has anything to wait for in their answers.
+const LETS_GO: [&str; 2] = ["terminal/kill", "terminal/release"];
+/// How far back the request of an answer is looked for.
+const LOOK_BACK: usize = 1000;
+
 /// The last question for a terminal's output.
 #[derive(Debug)]
 pub(super) struct Poll {
@@ -104,6 +109,34 @@ impl<'a> Sorter<'a> {
             self.form.minted.word(**reference) == Identifier::Terminal.word()
         };
         self.form.references_of(item).iter().find(terminal).copied()
+    }
+
+    /// Whether a request ends a terminal.
+    pub(super) fn is_let_go(&self, request: ItemId) -> bool {
+        let kind = self
+            .form
+            .item(request)
+            .map(|item| self.form.kind_name(item));
+        kind.is_some_and(|kind| LETS_GO.contains(&kind))
+    }
+
+    /// Puts an answer right behind its request, in the request's turn: when it came says nothing of the agent.
+    pub(super) fn put_behind(&mut self, session: u32, request: ItemId, answer: ItemId) {
+        let turn = self.form.item(request).map(|item| item.turn);
+        if let (Some(turn), Some(item)) = (turn, self.form.items.get_mut(answer.index())) {
+            item.turn = turn;
+        }
+        let Some(session) = self.form.sessions.get_mut(session as usize) else {
+            return;
+        };
+        let near = session.items.iter().rev().take(LOOK_BACK);
+        let behind = near.take_while(|id| **id != request).count();
+        let place = session.items.len().saturating_sub(behind);
+        if behind < LOOK_BACK {
+            session.items.insert(place, answer);
+        } else {
+            session.items.push(answer);
+        }
     }
 
     /// An item takes the place of an earlier one, which goes.

@@ -43,6 +43,8 @@ pub(super) enum Part {
     Question,
     /// What is looked for.
     Pattern,
+    /// What the user is asked.
+    Ask,
 }
 
 /// The kinds that a script can call for: those of [`KINDS`](crate::model::script::KINDS).
@@ -265,6 +267,25 @@ pub(super) const TABLE: &[Kind] = &[
         against: &["search", "image", "instructions"],
         forms: &[&[Part::Url], &[Part::Question]],
     },
+    Kind {
+        name: "ask",
+        tools: &[
+            "ask_user",
+            "ask_user_question",
+            "ask_followup_question",
+            "ask_question",
+            "ask_questions",
+            "ask",
+            "question",
+            "request_user_input",
+            "clarify",
+        ],
+        words: &["ask", "question", "clarify", "elicit"],
+        does: &["ask", "prompt", "elicit"],
+        with: &["user", "human"],
+        against: &["file", "agent", "task", "web", "search", "permission"],
+        forms: &[&[Part::Ask, Part::Url], &[Part::Ask]],
+    },
 ];
 
 /// What a parameter for a part is like.
@@ -411,6 +432,19 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ],
         words: &["pattern", "query", "regex", "term"],
         says: &["pattern", "regex", "regular", "query", "search"],
+    },
+    Parameter {
+        part: Part::Ask,
+        names: &[
+            "question",
+            "questions",
+            "prompt",
+            "message",
+            "text",
+            "query",
+        ],
+        words: &["question", "message", "prompt"],
+        says: &["question", "ask"],
     },
 ];
 

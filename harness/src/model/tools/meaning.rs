@@ -43,6 +43,7 @@ fn of_kinds(
                 Part::New => call.new = Some(text),
                 Part::Url => call.url = Some(text),
                 Part::Pattern => call.pattern = Some(text),
+                Part::Ask => call.question = Some(text),
                 Part::Program | Part::Arguments | Part::Question | Part::Patch => return None,
             }
         }

@@ -2,10 +2,12 @@
 //! says about itself, and its schema.
 //!
 //! `known` has the tables, `place` finds the parameters, `parts` writes what goes into them, `schema` reads and fills
-//! JSON Schemas, `given` follows a profile. `meaning` goes the other way: from a call of a tool to its kind.
+//! JSON Schemas, `given` follows a profile, `mcp` finds tools of MCP servers. `meaning` goes the other way: from a call of a
+//! tool to its kind.
 
 mod given;
 mod known;
+mod mcp;
 mod meaning;
 mod names;
 mod parts;
@@ -20,6 +22,7 @@ use super::asked::Tool;
 use super::script::Call;
 use super::tool_map::ToolMap;
 use known::Kind;
+pub(crate) use mcp::is_offered as is_mcp_offered;
 pub(crate) use meaning::{meaning, of_kind};
 use parts::{Parts, in_folder};
 use place::{Placed, Sign, Target};
@@ -68,6 +71,11 @@ fn by_itself(
             name: name.clone(),
             arguments: arguments.to_string(),
         });
+    }
+    if let Some(wanted) = &call.mcp {
+        let found = mcp::called(wanted, &call.arguments, offered);
+        return found
+            .ok_or_else(|| format!("the tool `{wanted}` of an MCP server, but it is not offered"));
     }
     if let Some(problem) = call.problem() {
         return Err(problem);

@@ -47,6 +47,7 @@ impl<'a> Parts<'a> {
                 .as_ref()
                 .map(|url| format!("Say what is at {url} .")),
             Part::Pattern => call.pattern.clone(),
+            Part::Ask => call.question.clone(),
         }
     }
 
@@ -156,6 +157,7 @@ impl<'a> Parts<'a> {
             ("{new}", &call.new),
             ("{url}", &call.url),
             ("{pattern}", &call.pattern),
+            ("{question}", &call.question),
         ];
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;

@@ -96,7 +96,7 @@ impl Conversation {
                 }
             }
             (Party::Agent, Kind::Notification { method }) if method == "session/update" => Change {
-                call: self.updated(index, event.at, message),
+                call: self.updated(index, event, message),
                 ..Change::default()
             },
             (Party::Agent, Kind::Response { id }) => {
@@ -150,6 +150,7 @@ impl Conversation {
                         if known.turns.is_empty() {
                             known.calls.turn_begins();
                         }
+                        let shared = !known.turns.is_empty();
                         known.turns.push_back(Turn {
                             session: session.clone(),
                             event: index,
@@ -159,6 +160,15 @@ impl Conversation {
                             cancelled_at: None,
                             permission_cancelled: None,
                         });
+                        if self.keeps_transcripts() {
+                            self.transcripts.prompted(
+                                session,
+                                index,
+                                shared,
+                                event.redacted,
+                                message,
+                            );
+                        }
                     }
                     "session/close" | "session/delete" => known.cancel_turns(index, event.at),
                     _ => {}
@@ -184,14 +194,18 @@ impl Conversation {
         session.calls.asked(index, turn, call)
     }
 
-    fn updated(&mut self, index: u64, at: f64, message: &Message) -> Option<CallStep> {
+    fn updated(&mut self, index: u64, event: &Event, message: &Message) -> Option<CallStep> {
         let update = Update::of(message)?;
+        if self.keeps_transcripts() {
+            let turn = self.turn(update.session).map(|turn| turn.event);
+            self.transcripts.updated(&update, turn, event.redacted);
+        }
         let session = self.sessions.get_mut(update.session)?;
         if let Some(gap) = &mut session.gap
             && update.is_content()
         {
             gap.late += 1;
-            gap.last = at;
+            gap.last = event.at;
         }
         let turn = session.turns.front().map(|turn| turn.event);
         match update.kind {
@@ -320,6 +334,7 @@ impl Conversation {
                     self.sessions
                         .entry(session.to_owned())
                         .or_insert_with(|| Session::new(origin, index, &open.params));
+                    self.transcripts.created(session, &open.params);
                 } else {
                     self.nameless_session |= result.is_some();
                 }
@@ -346,6 +361,9 @@ impl Conversation {
                 }
             }
             "session/prompt" => {
+                if let Some(id) = &open.session {
+                    self.transcripts.answered(id, open.event, result);
+                }
                 if let Some(session) = open
                     .session
                     .as_ref()

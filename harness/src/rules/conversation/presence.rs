@@ -87,14 +87,23 @@ impl Conversation {
         self.answered.clear();
     }
 
-    /// Takes over what a conversation before this one in the same recording lacked; the next event has this number.
-    pub(in crate::rules) fn inherit(&mut self, before: Missing, next: u64) {
-        self.presence.lines = before.lines;
-        self.presence.earlier = before.start;
-        self.presence.first = next;
-        if !self.whole {
-            self.hole = Some(next);
+    /// The conversation with the process that comes after this one's in the same recording; its first event has this
+    /// number. What this one lacked stays known.
+    pub(in crate::rules) fn with_next_process(&self, from_start: bool, next: u64) -> Self {
+        let mut talk = if self.presence.detects {
+            Self::of_recording(from_start)
+        } else {
+            Self::new(from_start)
+        };
+        let before = self.missing();
+        talk.presence.lines = before.lines;
+        talk.presence.earlier = before.start;
+        talk.presence.first = next;
+        talk.transcripts = self.transcripts.of_earlier_process();
+        if !talk.whole {
+            talk.hole = Some(next);
         }
+        talk
     }
 
     /// What is not in the recording, as far as it was seen.

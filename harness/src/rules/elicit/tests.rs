@@ -8,7 +8,7 @@ fn session(elicitation: &str, lines: &str) -> Judgement {
     judged(&format!(
         r#"
             > {{"id":0,"method":"initialize","params":{{"protocolVersion":1,"clientCapabilities":{{"elicitation":{elicitation}}}}}}}
-            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
+            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{"mcpCapabilities":{{"http":true}}}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
             > {{"id":1,"method":"session/new","params":{{"cwd":"/project","mcpServers":[]}}}}
             < {{"id":1,"result":{{"sessionId":"s1"}}}}
             > {{"id":2,"method":"session/prompt","params":{{"sessionId":"s1","prompt":[]}}}}

@@ -115,7 +115,7 @@ fn methods_are_of_the_client_or_begin_with_an_underscore() {
         assert_eq!(call(method), place, "{method}");
     }
     let cancel = after_opening(r#"< {"method":"$/cancel_request","params":{"requestId":1}}"#);
-    assert!(failed(&cancel).is_empty());
+    assert!(of_area(&cancel).is_empty());
 }
 
 #[test]
@@ -142,10 +142,13 @@ fn own_methods_are_advertised() {
                 "#
         ))
     };
-    assert_eq!(failed(&run("{}")), [(ADVERTISED, 2, "/method".to_owned())]);
+    assert_eq!(
+        failed(&run(r#"{"mcpCapabilities":{"http":true}}"#)),
+        [(ADVERTISED, 2, "/method".to_owned())]
+    );
     for capabilities in [
-        r#"{"_meta":{"own":{}}}"#,
-        r#"{"promptCapabilities":{"_meta":{"own":true}}}"#,
+        r#"{"mcpCapabilities":{"http":true},"_meta":{"own":{}}}"#,
+        r#"{"mcpCapabilities":{"http":true,"_meta":{"own":true}}}"#,
     ] {
         let judgement = run(capabilities);
         assert!(failed(&judgement).is_empty());

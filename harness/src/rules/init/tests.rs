@@ -86,7 +86,9 @@ fn another_version_beside_one_fails() {
 
 #[test]
 fn a_result_without_version_fails() {
-    let judgement = answered(r#"{"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}"#);
+    let judgement = answered(
+        r#"{"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":"1"}}"#,
+    );
     assert_eq!(ids(&judgement), [ANSWERED, TYPES, "JSONRPC-12"]);
 }
 
@@ -94,15 +96,15 @@ fn a_result_without_version_fails() {
 fn wrong_types_in_the_result_fail() {
     for (member, path) in [
         (
-            r#""agentCapabilities":{"loadSession":"yes"}"#,
+            r#""agentCapabilities":{"mcpCapabilities":{"http":true},"loadSession":"yes"}"#,
             "/result/agentCapabilities/loadSession",
         ),
         (
-            r#""agentCapabilities":{"sessionCapabilities":{"list":true}}"#,
+            r#""agentCapabilities":{"mcpCapabilities":{"http":true},"sessionCapabilities":{"list":true}}"#,
             "/result/agentCapabilities/sessionCapabilities/list",
         ),
         (
-            r#""agentCapabilities":{"promptCapabilities":{"image":{}}}"#,
+            r#""agentCapabilities":{"mcpCapabilities":{"http":true},"promptCapabilities":{"image":{}}}"#,
             "/result/agentCapabilities/promptCapabilities/image",
         ),
     ] {
@@ -119,7 +121,7 @@ fn wrong_types_in_the_result_fail() {
     }
     for version in ["\"2024-11-05\"", "70000", "-1", "1.0"] {
         let judgement = answered(&format!(
-            r#"{{"protocolVersion":{version},"agentCapabilities":{{}},"agentInfo":{{"name":"a","version":"1"}}}}"#
+            r#"{{"protocolVersion":{version},"agentCapabilities":{{"mcpCapabilities":{{"http":true}}}},"agentInfo":{{"name":"a","version":"1"}}}}"#
         ));
         assert_eq!(ids(&judgement), [TYPES, "JSONRPC-12"], "{version}");
     }
@@ -132,7 +134,7 @@ fn name_version_and_capabilities_are_advice() {
         [AGENT_INFO, SPELLED_OUT]
     );
     let empty = answered(
-        r#"{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":""}}"#,
+        r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":""}}"#,
     );
     assert_eq!(
         failed(&empty),
@@ -160,7 +162,7 @@ fn what_a_single_capability_fails_the_umbrella_fails() {
     let judgement = judged(
         r#"
             > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
-            < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"},"authMethods":[{"type":"terminal","id":"t","name":"T"}]}}
+            < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":"1"},"authMethods":[{"type":"terminal","id":"t","name":"T"}]}}
             "#,
     );
     assert_eq!(ids(&judgement), ["AUTH-02", LEFT_OUT]);

@@ -6,7 +6,7 @@ use super::*;
 
 const INITIALIZED: &str = r#"
         > {"id":0,"method":"initialize","params":{"protocolVersion":1}}
-        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
+        < {"id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"agentInfo":{"name":"a","version":"1"},"authMethods":[]}}
     "#;
 const NEW: &str =
     r#"> {"id":1,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}"#;

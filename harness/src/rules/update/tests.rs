@@ -5,7 +5,7 @@ use super::super::talking::{
     OPENING, failures, holds, is_inconclusive, judged, judged_late, notes,
 };
 
-const LOADS: &str = r#""agentCapabilities":{"loadSession":true}"#;
+const LOADS: &str = r#""agentCapabilities":{"loadSession":true,"mcpCapabilities":{"http":true}}"#;
 
 fn update(body: &str) -> String {
     format!(r#"< {{"method":"session/update","params":{{"sessionId":"s1","update":{{{body}}}}}}}"#)
@@ -42,7 +42,10 @@ fn end(id: u64) -> String {
 
 /// A session of an agent that can load; the first line is event 4.
 fn talk(lines: &[String]) -> Judgement {
-    let opening = OPENING.replace(r#""agentCapabilities":{}"#, LOADS);
+    let opening = OPENING.replace(
+        r#""agentCapabilities":{"mcpCapabilities":{"http":true}}"#,
+        LOADS,
+    );
     judged(&format!("{opening}\n{}", lines.join("\n")))
 }
 

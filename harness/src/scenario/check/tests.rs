@@ -19,6 +19,7 @@ fn seen<'a>(answer: Option<&'a (u64, Message)>, before: &'a Marks) -> Seen<'a> {
         messages: 4,
         workspace: Path::new("/nowhere"),
         model: None,
+        turns: Box::leak(Box::default()),
         alive: true,
     }
 }

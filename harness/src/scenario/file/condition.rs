@@ -30,6 +30,8 @@ pub enum Otherwise {
     Fail,
     /// The scenario could not show anything.
     Inconclusive,
+    /// The scenario is not about this agent. Only for `require`.
+    NotApplicable,
 }
 
 /// One condition. "Since the step began" means since its message was sent; for `finish`, since that of the finished step.
@@ -61,6 +63,8 @@ pub enum Condition {
     Left(Count),
     /// What the scripted model was asked since the step began.
     Model(ModelCondition),
+    /// What an MCP server of the scenario has seen since the beginning. Waited for.
+    Mcp(McpCondition),
     /// Seconds from sending the step's message to its answer, at most.
     Within(f64),
     /// All conditions of one of these lists hold.
@@ -147,6 +151,8 @@ pub struct ToolCallCondition {
     pub kind: Vec<String>,
     /// How many calls (different ids) there were.
     pub count: Count,
+    /// The name of an earlier step: the turn's calls ended as those of that step's turn, and so did the turn.
+    pub same: Option<String>,
 }
 
 /// Updates of a session.
@@ -178,4 +184,33 @@ pub struct ModelCondition {
     pub saw: Vec<String>,
     /// None of these is.
     pub lacks: Vec<String>,
+}
+
+/// What an MCP server has seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct McpCondition {
+    /// The server's name in the scenario.
+    pub server: String,
+    /// How often it was started.
+    pub started: Count,
+    /// How often it was initialized.
+    pub initialized: Count,
+    /// How often its tools were listed.
+    pub listed: Count,
+    /// How often any of its tools was called.
+    pub called: Count,
+    /// Each of these tools was called.
+    pub tools: Vec<String>,
+    /// Each of these tools was among those that the last request to the model offers.
+    pub offered: Vec<String>,
+    /// Whether each start had exactly the arguments that were given.
+    pub args: bool,
+    /// Whether each start had the variables that were given.
+    pub env: bool,
+    /// Whether each request had the headers that were given.
+    pub headers: bool,
+    /// Whether nothing of it goes on.
+    pub ended: Option<bool>,
+    /// How many seconds it may take until all that holds; the usual ones if absent.
+    pub within: Option<f64>,
 }

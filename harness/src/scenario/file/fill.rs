@@ -6,6 +6,7 @@ use super::{
     Action, Condition, ErrorCondition, Expect, ModelCondition, Params, Pattern, Placeholder,
     RawInput, TextCondition, WorkspaceCondition, fill, fill_json_text, fill_value,
 };
+use crate::client::{Content, Planned};
 use crate::model::script::{Call, Calls, Reply, Text};
 
 /// What is known for a placeholder, if anything.
@@ -21,9 +22,14 @@ impl Action {
             Self::Initialize(params) => Self::Initialize(fill_params(params, known)?),
             Self::Authenticate(params) => Self::Authenticate(fill_params(params, known)?),
             Self::Logout(params) => Self::Logout(fill_params(params, known)?),
-            Self::New { params, opens } => Self::New {
+            Self::New {
+                params,
+                opens,
+                times,
+            } => Self::New {
                 params: fill_params(params, known)?,
                 opens: opens.clone(),
+                times: *times,
             },
             Self::Load(params) => Self::Load(fill_params(params, known)?),
             Self::Resume(params) => Self::Resume(fill_params(params, known)?),
@@ -72,6 +78,7 @@ impl Action {
             | Self::Answer(_)
             | Self::Finish(_)
             | Self::CloseStdin
+            | Self::Restart
             | Self::Signal(_) => self.clone(),
         })
     }
@@ -138,6 +145,7 @@ fn fill_condition(condition: &Condition, known: Known<'_>) -> Result<Condition, 
         | Condition::Alive(_)
         | Condition::Exit(_)
         | Condition::Left(_)
+        | Condition::Mcp(_)
         | Condition::Within(_) => condition.clone(),
     })
 }
@@ -207,6 +215,23 @@ pub fn fill_reply(reply: &Reply, known: Known<'_>) -> Result<Reply, Placeholder>
     })
 }
 
+/// An answer to a request of the agent with the placeholders in what it sends filled in.
+///
+/// # Errors
+/// As for [`fill`].
+pub fn fill_planned(planned: &Planned, known: Known<'_>) -> Result<Planned, Placeholder> {
+    let mut planned = planned.clone();
+    match &mut planned {
+        Planned::Result { result, .. } => *result = fill_value(result, known)?,
+        Planned::Elicited {
+            content: Content::Given(content),
+            ..
+        } => *content = fill_value(content, known)?,
+        _ => {}
+    }
+    Ok(planned)
+}
+
 fn fill_text(text: &Text, known: Known<'_>) -> Result<Text, Placeholder> {
     Ok(match text {
         Text::Whole(text) => Text::Whole(fill(text, known)?),
@@ -236,7 +261,9 @@ fn fill_call(call: &Call, known: Known<'_>) -> Result<Call, Placeholder> {
         new: text(&call.new)?,
         pattern: text(&call.pattern)?,
         url: text(&call.url)?,
+        question: text(&call.question)?,
         tool: call.tool.clone(),
+        mcp: call.mcp.clone(),
         arguments,
         or,
     })

@@ -11,12 +11,12 @@ mod set;
 mod step;
 
 pub use condition::{
-    Answer, Condition, Count, ErrorCondition, ExitCondition, Expect, ModelCondition, Otherwise,
-    TextCondition, ToolCallCondition, UpdatesCondition, WorkspaceCondition,
+    Answer, Condition, Count, ErrorCondition, ExitCondition, Expect, McpCondition, ModelCondition,
+    Otherwise, TextCondition, ToolCallCondition, UpdatesCondition, WorkspaceCondition,
 };
-pub use fill::fill_reply;
+pub use fill::{fill_planned, fill_reply};
 pub use pattern::{JsonType, Mismatch, Pattern};
-pub use placeholder::{Placeholder, fill, fill_json_text, fill_value};
+pub use placeholder::{Detail, Placeholder, Which, fill, fill_json_text, fill_value};
 pub use read::{read, read_script};
 pub use scenario::{ClientSettings, Needs, Scenario, StartFolder};
 pub use select::{Selection, SelectionError};

@@ -14,6 +14,8 @@ pub enum Placeholder {
     /// `{{command}}`, the first slash command of the profile's `commands` that the agent has announced, without its slash.
     /// Where there is none the scenario is inconclusive.
     Command,
+    /// `{{mcp:NAME}}`, the entry of `mcpServers` for the MCP server of that name.
+    Mcp(String),
     /// `{{result:STEP/pointer}}`, a part of the result of the earlier step of that name. Where there is none at run time the
     /// scenario is inconclusive.
     Result {
@@ -22,11 +24,39 @@ pub enum Placeholder {
         /// A JSON pointer into the result; empty for all of it.
         pointer: String,
     },
+    /// `{{mode:N}}`, a mode of the step's session: 0 is the one that it was opened in, from 1 on come the others as they
+    /// are listed, without those that skip permission where the profile does not allow `unsafe-modes`.
+    Mode(usize),
+    /// `{{option:WHICH/PART}}`, of a configuration option of the step's session. Where the session has none such the
+    /// scenario is not applicable.
+    Option(Which, Detail),
+}
+
+/// Which configuration option of a session is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// `select`: one with another value to choose, best one that changes neither model nor mode.
+    Select,
+    /// `boolean`: the first switch.
+    Boolean,
+    /// `mode`: the one of the category `mode`, if it has another value.
+    Mode,
+}
+
+/// What of a configuration option is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// `id`.
+    Id,
+    /// `value`: one that it offers and that is not the current one.
+    Value,
+    /// `current`: the current value.
+    Current,
 }
 
 impl Placeholder {
     /// How placeholders are written, for messages.
-    pub const FORMS: &str = "`{{session}}`, `{{session:NAME}}`, `{{cwd}}`, `{{home}}`, `{{command}}`, `{{result:STEP/POINTER}}`";
+    pub const FORMS: &str = "`{{session}}`, `{{session:NAME}}`, `{{cwd}}`, `{{home}}`, `{{command}}`, `{{mcp:NAME}}`, `{{result:STEP/POINTER}}`, `{{mode:N}}`, `{{option:WHICH/PART}}`";
 
     /// The placeholder that stands between the braces.
     #[must_use]
@@ -42,6 +72,7 @@ impl Placeholder {
             Some(("session", session)) if !session.is_empty() => {
                 Some(Self::Session(Some(session.to_owned())))
             }
+            Some(("mcp", server)) if !server.is_empty() => Some(Self::Mcp(server.to_owned())),
             Some(("result", path)) => {
                 let (step, pointer) = path
                     .find('/')
@@ -51,8 +82,31 @@ impl Placeholder {
                     pointer: pointer.to_owned(),
                 })
             }
+            Some(("mode", number)) => number.parse().ok().map(Self::Mode),
+            Some(("option", path)) => {
+                let (which, part) = path.split_once('/')?;
+                let which = match which {
+                    "select" => Which::Select,
+                    "boolean" => Which::Boolean,
+                    "mode" => Which::Mode,
+                    _ => return None,
+                };
+                let detail = match part {
+                    "id" => Detail::Id,
+                    "value" => Detail::Value,
+                    "current" => Detail::Current,
+                    _ => return None,
+                };
+                Some(Self::Option(which, detail))
+            }
             _ => None,
         }
+    }
+
+    /// Whether it stands for something that a session may or may not offer to choose.
+    #[must_use]
+    pub fn is_choice(&self) -> bool {
+        matches!(self, Self::Mode(_) | Self::Option(..))
     }
 }
 

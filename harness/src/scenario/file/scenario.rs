@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Step;
+use crate::mcp::Wanted;
 use crate::model::script::Script;
 use crate::profile::Consent;
 use crate::spec::Condition;
@@ -33,6 +34,8 @@ pub struct Scenario {
     pub start_folder: StartFolder,
     /// Files of the session's folder before the start: path relative to it, and text.
     pub workspace: Vec<(String, String)>,
+    /// The MCP servers that there are, which sessions get unless a step says otherwise.
+    pub servers: Vec<Wanted>,
     /// What the scripted model replies, in order.
     pub model: Script,
     /// What is done, in order, with the implied `initialize` and `session/new` in their places.
@@ -40,7 +43,7 @@ pub struct Scenario {
 }
 
 /// What must have been seen in the run for its expectations to say anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// A permission request.
     pub permission: bool,
@@ -55,6 +58,9 @@ pub struct Needs {
     pub text: bool,
     /// The agent offers a method to authenticate.
     pub auth_methods: bool,
+    /// A request of the agent of each of these methods. Where one was not sent though all else went well, the scenario is
+    /// not applicable: the agent does without.
+    pub requests: Vec<String>,
 }
 
 /// What the client sends in `initialize` unless the step says otherwise.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Expect, Placeholder};
+use crate::client::Planned;
 use crate::source::Position;
 
 /// One step.
@@ -26,6 +27,10 @@ pub struct Step {
     pub permission: Vec<Permission>,
     /// What becomes of other requests of the agent until the step is answered.
     pub requests: Requests,
+    /// How single methods are answered in place of that.
+    pub replies: Vec<(String, Vec<Planned>)>,
+    /// Whether the step is left out where the session has no such mode or option as it names.
+    pub optional: bool,
     /// What is wrong with the message on purpose. Such a message is a probe: passive rules do not judge its sender.
     pub probe: Option<String>,
     /// The request id to use; for `send`, that of the request in the text whose answer belongs to the step.
@@ -56,8 +61,10 @@ pub enum Action {
     New {
         /// Its parameters.
         params: Params,
-        /// The name by which later steps refer to the session.
+        /// The name by which later steps refer to the session: the last one, where there are several.
         opens: String,
+        /// So many are opened one after the other, as long as the step's `within` allows.
+        times: u64,
     },
     /// `session/load` of the step's session.
     Load(Params),
@@ -107,6 +114,8 @@ pub enum Action {
     Finish(String),
     /// Close the agent's stdin.
     CloseStdin,
+    /// End the agent and start it again, in the same folders.
+    Restart,
     /// Send a signal to the agent, named without `SIG`: one of `TERM`, `INT`, `HUP`, `KILL`.
     Signal(String),
     /// Write a file of the session's folder, as a user would meanwhile.
@@ -146,6 +155,7 @@ impl Action {
             Self::Answer(_) => "answer",
             Self::Finish(_) => "finish",
             Self::CloseStdin => "close_stdin",
+            Self::Restart => "restart",
             Self::Signal(_) => "signal",
             Self::Write { .. } => "write",
         }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::condition::is_id;
+use crate::mcp::Wanted;
 use crate::model::script::Script;
 use crate::scenario::file::placeholder::{Part, Placeholder, parts};
-use crate::scenario::file::{Action, Permission, Step, Until};
+use crate::scenario::file::{Action, Condition, Permission, Step, ToolCallCondition, Until};
 use crate::source::{Field, Node, Problem, Source, Table, Value};
 
 /// Checks the steps of a file against each other and against the model's script.
@@ -14,6 +15,7 @@ pub(super) fn check(
     table: &Table<'_>,
     steps: &[(Step, Option<Field<'_>>)],
     model: &Script,
+    servers: &[Wanted],
 ) -> Result<(), Problem> {
     settings(table)?;
     let prompted = |name: &String| steps.iter().any(|(step, _)| step.session == *name);
@@ -28,6 +30,7 @@ pub(super) fn check(
     for (step, field) in steps {
         if let Some(field) = field {
             references(step, field, &names, &mut finished)?;
+            named_servers(field, servers)?;
             states(step, field, held, model)?;
         }
         held |= step.permission.contains(&Permission::Hold);
@@ -120,6 +123,17 @@ fn references<'a>(
         }
         _ => {}
     }
+    let expects = step.require.iter().chain(&step.expect).chain(&step.note);
+    for condition in expects.flat_map(|expect| &expect.conditions) {
+        if let Condition::ToolCall(ToolCallCondition {
+            same: Some(name), ..
+        }) = condition
+            && !matches!(known(name, "expect")?.action, Action::Prompt(_))
+        {
+            let message = format!("the step `{name}` has no turn to be compared with");
+            return Err(at_key(field, "expect", message));
+        }
+    }
     for (span, placeholder) in placeholders(field)? {
         if let Placeholder::Result { step: name, .. } = &placeholder
             && !names
@@ -154,6 +168,23 @@ fn references<'a>(
             "a request id is a string, a number or null".to_owned(),
         )
         .help("to send another one on purpose, say what is wrong in `probe`"));
+    }
+    Ok(())
+}
+
+/// The MCP servers that a step names.
+fn named_servers(field: &Field<'_>, servers: &[Wanted]) -> Result<(), Problem> {
+    for (span, placeholder) in placeholders(field)? {
+        if let Placeholder::Mcp(name) = &placeholder
+            && !servers.iter().any(|server| server.name == *name)
+        {
+            let message = format!("there is no MCP server `{name}`");
+            return Err(field
+                .source
+                .problem(&span, message)
+                .help("write an `[[mcp]]` with that `name`")
+                .guess(name, servers.iter().map(|server| server.name.as_str())));
+        }
     }
     Ok(())
 }

@@ -3,15 +3,16 @@
 use serde_json::Value;
 
 use super::inside;
+use crate::mcp::{Transport, Wanted};
 use crate::scenario::file::{
     Action, Answer, Condition, Count, ErrorCondition, ExitCondition, Expect, JsonType,
-    ModelCondition, Otherwise, Pattern, TextCondition, ToolCallCondition, UpdatesCondition,
-    WorkspaceCondition,
+    McpCondition, ModelCondition, Otherwise, Pattern, TextCondition, ToolCallCondition,
+    UpdatesCondition, WorkspaceCondition,
 };
-use crate::source::{Field, Problem, Table};
+use crate::source::{Field, Problem, Table, Value as Written};
 use crate::spec::{TOOL_KINDS, TOOL_STATUSES};
 
-const CONDITIONS: [&str; 15] = [
+const CONDITIONS: [&str; 16] = [
     "answer",
     "result",
     "error",
@@ -25,6 +26,7 @@ const CONDITIONS: [&str; 15] = [
     "exit",
     "left",
     "model",
+    "mcp",
     "within",
     "any",
 ];
@@ -42,6 +44,8 @@ pub(super) struct Scope<'a> {
     pub(super) action: &'a Action,
     /// Whether the step awaits an answer, if it gets one.
     pub(super) awaited: bool,
+    /// The MCP servers of the scenario.
+    pub(super) servers: &'a [Wanted],
 }
 
 impl Scope<'_> {
@@ -71,13 +75,13 @@ pub(super) fn entries(
         Some(field) => field
             .one_or_more()
             .iter()
-            .map(|entry| expect(entry, scope))
+            .map(|entry| expect(entry, name, scope))
             .collect(),
         None => Ok(Vec::new()),
     }
 }
 
-fn expect(field: &Field<'_>, scope: &Scope<'_>) -> Result<Expect, Problem> {
+fn expect(field: &Field<'_>, name: &str, scope: &Scope<'_>) -> Result<Expect, Problem> {
     let Scope { covers, action, .. } = *scope;
     let table = field.free_table()?;
     table.only(&[("a condition: ", &CONDITIONS), ("an option: ", &OPTIONS)])?;
@@ -108,15 +112,21 @@ fn expect(field: &Field<'_>, scope: &Scope<'_>) -> Result<Expect, Problem> {
         );
     }
     let conditions = conditions(&table, scope)?;
-    let otherwise = [
-        ("fail", Otherwise::Fail),
-        ("inconclusive", Otherwise::Inconclusive),
-    ];
+    let otherwise: &[(&str, Otherwise)] = match name {
+        "require" => &[
+            ("inconclusive", Otherwise::Inconclusive),
+            ("not-applicable", Otherwise::NotApplicable),
+        ],
+        _ => &[
+            ("fail", Otherwise::Fail),
+            ("inconclusive", Otherwise::Inconclusive),
+        ],
+    };
     Ok(Expect {
         position: table.position(),
         covers: judged,
         otherwise: table
-            .maybe("otherwise", |field| field.word(&otherwise))?
+            .maybe("otherwise", |field| field.word(otherwise))?
             .unwrap_or_default(),
         why: table
             .maybe("why", |field| field.filled())?
@@ -135,6 +145,12 @@ fn conditions(table: &Table<'_>, scope: &Scope<'_>) -> Result<Vec<Condition>, Pr
     {
         if field.name == "any" {
             conditions.push(any(&field, scope)?);
+            continue;
+        }
+        if field.name == "mcp" {
+            for field in field.one_or_more() {
+                conditions.push(Condition::Mcp(mcp(&field, scope.servers)?));
+            }
             continue;
         }
         let about_answer = matches!(field.name, "answer" | "result" | "error" | "within");
@@ -162,7 +178,7 @@ fn any(field: &Field<'_>, scope: &Scope<'_>) -> Result<Condition, Problem> {
             let table = way.free_table()?;
             table.only(&[("a condition: ", &CONDITIONS)])?;
             for field in table.fields() {
-                if matches!(field.name, "exit" | "left") {
+                if matches!(field.name, "exit" | "left" | "mcp") {
                     return Err(field.problem(format!(
                         "`{}` is waited for, so it stands alone and not in `any`",
                         field.name
@@ -314,12 +330,23 @@ fn workspace(field: &Field<'_>) -> Result<WorkspaceCondition, Problem> {
 }
 
 fn tool_call(field: &Field<'_>) -> Result<ToolCallCondition, Problem> {
-    let table = field.table(&["status", "not_status", "kind", "count", "min", "max"])?;
+    let table = field.table(&[
+        "status",
+        "not_status",
+        "kind",
+        "count",
+        "min",
+        "max",
+        "same",
+    ])?;
     Ok(ToolCallCondition {
         status: words(&table, "status", &TOOL_STATUSES)?,
         not_status: words(&table, "not_status", &TOOL_STATUSES)?,
         kind: words(&table, "kind", &TOOL_KINDS)?,
         count: counted(&table)?,
+        same: table
+            .maybe("same", |field| field.filled())?
+            .map(str::to_owned),
     })
 }
 
@@ -349,6 +376,88 @@ fn model(field: &Field<'_>) -> Result<ModelCondition, Problem> {
         saw: strings(&table, "saw")?,
         lacks: strings(&table, "lacks")?,
     })
+}
+
+/// What an MCP server saw. The server need not be named where there is one only.
+fn mcp(field: &Field<'_>, servers: &[Wanted]) -> Result<McpCondition, Problem> {
+    let table = field.table(&[
+        "server",
+        "started",
+        "initialized",
+        "listed",
+        "called",
+        "offered",
+        "args",
+        "env",
+        "headers",
+        "ended",
+        "within",
+    ])?;
+    let names = servers
+        .iter()
+        .map(|server| (server.name.as_str(), server))
+        .collect::<Vec<_>>();
+    let server = match (table.get("server"), servers) {
+        (Some(field), _) => field.word(&names)?,
+        (None, [only]) => only,
+        (None, []) => {
+            return Err(table
+                .problem("the scenario has no MCP server")
+                .help("write an `[[mcp]]` with its `name`"));
+        }
+        (None, _) => return Err(table.problem("say which `server` is meant")),
+    };
+    let given = |name: &str, stdio: bool| match table.get(name) {
+        Some(field) if stdio != (server.transport == Transport::Stdio) => {
+            Err(field.problem(format!(
+                "`{name}` means nothing for the transport of `{}`",
+                server.name
+            )))
+        }
+        Some(field) => field.on().map(|()| true),
+        None => Ok(false),
+    };
+    let tools = table
+        .get("called")
+        .filter(|field| matches!(field.node.value, Written::String(_) | Written::List(_)));
+    Ok(McpCondition {
+        server: server.name.clone(),
+        started: times(&table, "started")?,
+        initialized: times(&table, "initialized")?,
+        listed: times(&table, "listed")?,
+        called: match tools {
+            Some(_) => Count::default(),
+            None => times(&table, "called")?,
+        },
+        tools: tools
+            .map(|field| field.string_or_strings())
+            .transpose()?
+            .unwrap_or_default(),
+        offered: strings(&table, "offered")?,
+        args: given("args", true)?,
+        env: given("env", true)?,
+        headers: given("headers", false)?,
+        ended: table.maybe("ended", |field| field.boolean())?,
+        within: table.maybe("within", |field| field.positive())?,
+    })
+}
+
+/// A count, or whether it was so at all.
+fn times(table: &Table<'_>, name: &str) -> Result<Count, Problem> {
+    let Some(field) = table.get(name) else {
+        return Ok(Count::default());
+    };
+    match field.boolean() {
+        Ok(true) => Ok(Count {
+            min: Some(1),
+            max: None,
+        }),
+        Ok(false) => Ok(Count {
+            min: None,
+            max: Some(0),
+        }),
+        Err(_) => count(&field),
+    }
 }
 
 /// A pattern for a JSON value. A table is a test if it has nothing but operators, otherwise an object.

@@ -10,8 +10,9 @@ use crate::source::{Field, Position, Problem};
 
 /// The steps with the implied ones before those that need them, each with the place it is written at, if it is.
 ///
-/// `initialize` is implied at the beginning unless a step does it itself anywhere in the file; `session/new` is implied
-/// right before the first step that needs the session, unless an earlier step opens it.
+/// `initialize` is implied at the beginning unless a step does it itself anywhere in the file, and in any file right after
+/// the agent was started again; `session/new` is implied right before the first step that needs the session, unless an
+/// earlier step opens it.
 pub(super) fn insert<'a>(
     written: Vec<Step>,
     fields: impl Iterator<Item = Field<'a>>,
@@ -51,6 +52,7 @@ pub(super) fn insert<'a>(
             let new = Action::New {
                 params: Params::Over(Map::new()),
                 opens: session.clone(),
+                times: 1,
             };
             steps.push((
                 step(new, own.position, &format!("new:{session}"), &session),
@@ -61,7 +63,18 @@ pub(super) fn insert<'a>(
         if let Action::New { opens, .. } = &own.action {
             open.insert(opens.clone());
         }
+        let again = (implied && own.action == Action::Restart).then_some(own.position);
         steps.push((own, Some(field)));
+        if let Some(position) = again {
+            let initialize = Action::Initialize(Params::Over(Map::new()));
+            steps.push((
+                Step {
+                    name: None,
+                    ..step(initialize, position, "", "")
+                },
+                None,
+            ));
+        }
     }
     Ok(steps)
 }
@@ -111,6 +124,8 @@ fn step(action: Action, position: Position, name: &str, session: &str) -> Step {
         awaited: true,
         permission: Vec::new(),
         requests: Requests::default(),
+        replies: Vec::new(),
+        optional: false,
         probe: None,
         id: None,
         within: None,

@@ -4,17 +4,19 @@ mod check;
 mod condition;
 mod each;
 mod implied;
+mod mcp;
 mod model;
+mod replies;
 mod step;
 
 use super::{ClientSettings, Needs, Scenario, StartFolder};
 use crate::model::script::Script;
 use crate::profile::Consent;
 use crate::source::{Field, Problem, Source, Table, parse};
-use crate::spec::Condition;
+use crate::spec::{Condition, Methods, Side};
 
 /// The keys of a scenario file.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "title",
     "about",
     "covers",
@@ -26,6 +28,7 @@ const KEYS: [&str; 13] = [
     "workspace",
     "implied",
     "each",
+    "mcp",
     "model",
     "step",
 ];
@@ -84,18 +87,19 @@ fn scenario(
         Some(field) => field.list()?.map(model::reply).collect::<Result<_, _>>()?,
         None => Vec::new(),
     };
+    let servers = table.maybe("mcp", mcp::servers)?.unwrap_or_default();
     let steps = table.need("step").map_err(|problem| {
         problem.help("a scenario does something: write at least one `[[step]]`")
     })?;
     let written = steps
         .list()?
-        .map(|field| step::step(&field, &covers))
+        .map(|field| step::step(&field, &covers, &servers))
         .collect::<Result<Vec<_>, _>>()?;
     let implied = table
         .maybe("implied", |field| field.boolean())?
         .unwrap_or(true);
     let steps = implied::insert(written, steps.list()?, implied)?;
-    check::check(table, &steps, &model)?;
+    check::check(table, &steps, &model, &servers)?;
     Ok(Scenario {
         id: run.map_or_else(|| id.to_owned(), |run| format!("{id}[{run}]")),
         file: id.to_owned(),
@@ -121,6 +125,7 @@ fn scenario(
         client: table.maybe("client", client)?.unwrap_or_default(),
         start_folder: table.maybe("agent", agent)?.unwrap_or_default(),
         workspace: table.maybe("workspace", workspace)?.unwrap_or_default(),
+        servers,
         model,
         steps: steps.into_iter().map(|(step, _)| step).collect(),
     })
@@ -168,6 +173,7 @@ fn needs(field: &Field<'_>, scripted: bool) -> Result<Needs, Problem> {
         "held",
         "text",
         "auth_methods",
+        "requests",
     ])?;
     Ok(Needs {
         permission: table.flag("permission")?,
@@ -178,7 +184,22 @@ fn needs(field: &Field<'_>, scripted: bool) -> Result<Needs, Problem> {
         held: table.flag("held")?,
         text: table.flag("text")?,
         auth_methods: table.flag("auth_methods")?,
+        requests: table
+            .maybe("requests", |field| {
+                field.one_or_more().iter().map(client_method).collect()
+            })?
+            .unwrap_or_default(),
     })
+}
+
+/// A method that agents call.
+fn client_method(field: &Field<'_>) -> Result<String, Problem> {
+    let name = field.string()?;
+    let known = Methods::v1().get(name);
+    match known.is_some_and(|known| known.called_by(Side::Agent)) {
+        true => Ok(name.to_owned()),
+        false => Err(field.problem(format!("`{name}` is no method that agents call"))),
+    }
 }
 
 fn client(field: Field<'_>) -> Result<ClientSettings, Problem> {

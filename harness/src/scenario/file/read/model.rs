@@ -58,7 +58,9 @@ fn call(field: Field<'_>) -> Result<Call, Problem> {
         "new",
         "pattern",
         "url",
+        "question",
         "tool",
+        "mcp",
         "arguments",
         "or",
     ])?;
@@ -75,7 +77,9 @@ fn call(field: Field<'_>) -> Result<Call, Problem> {
         new: text("new")?,
         pattern: text("pattern")?,
         url: text("url")?,
+        question: text("question")?,
         tool: text("tool")?,
+        mcp: text("mcp")?,
         arguments: table
             .maybe("arguments", |field| field.object())?
             .unwrap_or_default(),

@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::{condition, inside, model::LONGEST_WAIT};
+use super::{condition, inside, model::LONGEST_WAIT, replies};
+use crate::mcp::Wanted;
 use crate::scenario::file::{
     Action, Params, Permission, RawInput, Requests, Split, Step, ToolState, Until,
 };
@@ -13,7 +14,10 @@ use crate::source::{Field, Problem, Table};
 /// The session that a step is about where it names none.
 pub(super) const MAIN: &str = "main";
 
-const ACTIONS: [&str; 26] = [
+/// So many sessions a step opens at most.
+const MOST_SESSIONS: u64 = 1000;
+
+const ACTIONS: [&str; 27] = [
     "initialize",
     "authenticate",
     "logout",
@@ -37,18 +41,23 @@ const ACTIONS: [&str; 26] = [
     "answer",
     "finish",
     "close_stdin",
+    "restart",
     "signal",
     "write",
     "touch",
 ];
 
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 17] = [
     "name",
     "session",
     "as",
+    "times",
     "await",
     "permission",
     "requests",
+    "replies",
+    "elicitation",
+    "optional",
     "probe",
     "id",
     "within",
@@ -80,7 +89,11 @@ const TOOL_STATES: [(&str, ToolState); 5] = [
 ];
 
 /// One step, as it is written.
-pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem> {
+pub(super) fn step(
+    field: &Field<'_>,
+    covers: &[String],
+    servers: &[Wanted],
+) -> Result<Step, Problem> {
     let table = field.free_table()?;
     table.only(&[("an action: ", &ACTIONS), ("an option: ", &OPTIONS)])?;
     let mut actions = table.fields().filter(|field| ACTIONS.contains(&field.name));
@@ -105,7 +118,10 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
         .maybe("as", |field| field.filled())?
         .unwrap_or(&session)
         .to_owned();
-    let action = action(&first, opens)?;
+    let times = table
+        .maybe("times", |field| field.count(1..=MOST_SESSIONS))?
+        .unwrap_or(1);
+    let action = action(&first, opens, times)?;
     options(&table, &action)?;
     let permission = match table.get("permission") {
         Some(field) => field
@@ -122,6 +138,7 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
         covers,
         action: &action,
         awaited,
+        servers,
     };
     Ok(Step {
         position: table.position(),
@@ -137,6 +154,8 @@ pub(super) fn step(field: &Field<'_>, covers: &[String]) -> Result<Step, Problem
                 field.word(&[("serve", Requests::Serve), ("refuse", Requests::Refuse)])
             })?
             .unwrap_or_default(),
+        replies: replies::replies(&table)?,
+        optional: table.flag("optional")?,
         probe: table
             .maybe("probe", |field| field.filled())?
             .map(str::to_owned),
@@ -160,8 +179,11 @@ fn options(table: &Table<'_>, action: &Action) -> Result<(), Problem> {
     );
     for field in table.fields() {
         let fits = match field.name {
-            "as" => matches!(action, Action::New { .. }),
-            "await" | "permission" | "requests" | "id" => request || raw,
+            "as" | "times" => matches!(action, Action::New { .. }),
+            "await" | "permission" | "requests" | "replies" | "elicitation" | "id" => {
+                request || raw
+            }
+            "optional" => request,
             "probe" => request || raw || notification,
             "within" => request || raw || matches!(action, Action::Until(_) | Action::Finish(_)),
             "meta" => request || notification,
@@ -178,7 +200,7 @@ fn options(table: &Table<'_>, action: &Action) -> Result<(), Problem> {
     Ok(())
 }
 
-fn action(field: &Field<'_>, opens: String) -> Result<Action, Problem> {
+fn action(field: &Field<'_>, opens: String, times: u64) -> Result<Action, Problem> {
     Ok(match field.name {
         "initialize" => Action::Initialize(params(field)?),
         "authenticate" => Action::Authenticate(params(field)?),
@@ -186,6 +208,7 @@ fn action(field: &Field<'_>, opens: String) -> Result<Action, Problem> {
         "new" => Action::New {
             params: params(field)?,
             opens,
+            times,
         },
         "load" => Action::Load(params(field)?),
         "resume" => Action::Resume(params(field)?),
@@ -219,6 +242,7 @@ fn action(field: &Field<'_>, opens: String) -> Result<Action, Problem> {
         },
         "finish" => Action::Finish(field.filled()?.to_owned()),
         "close_stdin" => field.on().map(|()| Action::CloseStdin)?,
+        "restart" => field.on().map(|()| Action::Restart)?,
         "signal" => {
             let words = [
                 ("TERM", "TERM"),

@@ -1,0 +1,199 @@
+//! Each fault that `bob` has on demand breaks the requirements that it names and no others, and no quirk breaks any.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use acp_harness::scenario::file::Set;
+use acp_harness::spec::{Catalogue, Level};
+use serde_json::Value;
+
+use crate::command_line::Harness;
+
+/// What is run for each fault, whatever it is about: a handshake, turns with and without tools, a refusal, a cancel.
+const SMOKE: [&str; 7] = [
+    "init/handshake",
+    "prompt/hello",
+    "toolcall/execute",
+    "toolcall/edit",
+    "perm/reject-once",
+    "commands/bare-words",
+    "jsonrpc/after-errors",
+];
+
+/// Scenarios that take long and show nothing that others do not, but for the requirements that they alone cover.
+const SLOW: [&str; 4] = ["robust/long", "shutdown/", "interop/model", "transport/"];
+
+/// So many scenarios are run for a requirement at most.
+const FOR_ONE: usize = 3;
+
+/// So many faults are tried side by side: they mostly wait.
+const SIDE_BY_SIDE: usize = 8;
+
+/// Requirements that nothing here needs to break: no fault that the agent can have is seen in them alone.
+fn is_judged(level: Level) -> bool {
+    matches!(level, Level::Must | Level::Interop)
+}
+
+/// `bob --list-faults` or `--list-quirks`.
+fn table(noun: &str) -> Value {
+    let ran = Harness::new().call(&["bob", &format!("--list-{noun}"), "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran.json()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    let list = value.as_array().unwrap().iter();
+    list.map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+/// Which scenarios cover a requirement.
+fn covering() -> BTreeMap<String, Vec<String>> {
+    let known = |id: &str| Catalogue::v1().get(id).is_some();
+    let mut covering: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for scenario in Set::built_in(&known).unwrap().iter() {
+        for id in &scenario.covers {
+            let files = covering.entry(id.clone()).or_default();
+            files.insert(scenario.file.clone());
+        }
+    }
+    let in_order = covering.into_iter().map(|(id, files)| {
+        let area = id.split_once('-').unwrap().0.to_lowercase() + "/";
+        let mut files: Vec<String> = files.into_iter().collect();
+        files.sort_by_key(|file| {
+            let slow = SLOW.iter().any(|slow| file.starts_with(slow));
+            (slow, !file.starts_with(&area))
+        });
+        (id, files)
+    });
+    in_order.collect()
+}
+
+/// The scenarios that are run for a fault with these ids.
+fn chosen(breaks: &[String], covering: &BTreeMap<String, Vec<String>>) -> String {
+    let mut chosen: Vec<&str> = SMOKE.to_vec();
+    for id in breaks {
+        let files = covering.get(id).map(Vec::as_slice).unwrap_or_default();
+        for file in files.iter().take(FOR_ONE) {
+            if !chosen.contains(&&**file) {
+                chosen.push(file);
+            }
+        }
+    }
+    chosen.join(",")
+}
+
+/// The ids that fail on `bob` with a fault or a quirk, each with its first message.
+fn failed(flag: &str, entry: &Value, only: &str) -> BTreeMap<String, String> {
+    let name = entry["name"].as_str().unwrap();
+    let agent = format!("bob {} {flag} {name}", texts(&entry["arguments"]).join(" "));
+    let run = Harness::new().run(&[
+        "--agent",
+        &agent,
+        "--only",
+        only,
+        "--timeout",
+        "3",
+        "--jobs",
+        "4",
+        "--report",
+        "json=-",
+    ]);
+    let report = run.json();
+    let requirements = report["requirements"].as_array().unwrap().iter();
+    requirements
+        .filter(|entry| entry["status"] == "fail" && entry["known"] == false)
+        .filter(|entry| ["must", "should", "interop"].contains(&entry["level"].as_str().unwrap()))
+        .map(|entry| {
+            let first = &entry["findings"][0];
+            let message = format!("{}: {}", first["scenario"], first["message"]);
+            (entry["id"].as_str().unwrap().to_owned(), message)
+        })
+        .collect()
+}
+
+/// Tries all entries of a table, and tells those that break other ids than they name.
+fn wrong(noun: &str, flag: &str) -> Vec<String> {
+    let table = table(noun);
+    let entries = table[noun].as_array().unwrap();
+    let (covering, next, wrong) = (covering(), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE {
+            scope.spawn(|| {
+                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let breaks = texts(&entry["breaks"]);
+                    let found = failed(flag, entry, &chosen(&breaks, &covering));
+                    let ids: Vec<String> = found.keys().cloned().collect();
+                    if ids != breaks {
+                        let name = &entry["name"];
+                        let line = format!("{name}: expected {breaks:?}, found {found:#?}");
+                        wrong.lock().unwrap().push(line);
+                    }
+                }
+            });
+        }
+    });
+    wrong.into_inner().unwrap()
+}
+
+#[test]
+fn each_fault_breaks_what_it_names_and_nothing_else() {
+    let wrong = wrong("faults", "--fault");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_quirk_breaks_anything() {
+    let wrong = wrong("quirks", "--quirk");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_fault_names_requirements_in_order_and_once() {
+    for entry in table("faults")["faults"].as_array().unwrap() {
+        let breaks = texts(&entry["breaks"]);
+        let sorted: BTreeSet<String> = breaks.iter().cloned().collect();
+        assert_eq!(
+            breaks,
+            sorted.into_iter().collect::<Vec<_>>(),
+            "{}",
+            entry["name"]
+        );
+        for id in breaks {
+            assert!(
+                Catalogue::v1().get(&id).is_some(),
+                "{}: {id}",
+                entry["name"]
+            );
+        }
+    }
+}
+
+#[test]
+fn what_no_fault_breaks_is_listed_with_a_reason() {
+    let table = table("faults");
+    let broken: BTreeSet<String> = table["faults"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|entry| texts(&entry["breaks"]))
+        .collect();
+    let mut unseen = BTreeSet::new();
+    for entry in table["unseen"].as_array().unwrap() {
+        assert!(entry["why"].as_str().unwrap().ends_with('.'));
+        for id in texts(&entry["ids"]) {
+            assert!(Catalogue::v1().get(&id).is_some(), "{id}");
+            assert!(!broken.contains(&id), "{id} is broken by a fault");
+            assert!(unseen.insert(id.clone()), "{id} is there twice");
+        }
+    }
+    let missing: Vec<&str> = Catalogue::v1()
+        .iter()
+        .filter(|requirement| is_judged(requirement.level))
+        .map(|requirement| requirement.id.as_str())
+        .filter(|id| !broken.contains(*id) && !unseen.contains(*id))
+        .collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}
