@@ -23,8 +23,6 @@ pub(crate) struct Edit {
     pub(super) not_after: Option<Selector>,
     /// The method of a request of the client's that must be open.
     pub(super) during: Option<String>,
-    /// So many requests of the client's at least must be open.
-    pub(super) open: usize,
     /// The line must be longer than so many bytes.
     pub(super) longer: usize,
     /// Only the one of this number among those selected, from 1.

@@ -218,7 +218,6 @@ impl State {
         let over = self.over.get(at) == Some(&true);
         begun
             && !over
-            && self.open.len() >= edit.open
             && during
             && edit.holds.iter().all(|(pointer, wanted)| {
                 let found = passing.value.pointer(pointer);

@@ -24,7 +24,7 @@ const SEEN_IN: [(&str, &[&str]); 16] = [
     ("TOOLCALL-02", &["toolcall/several-at-once"]),
     ("INIT-03", &["init/version-unknown"]),
     ("SESSION-03", &["session/started-elsewhere"]),
-    ("TRANSPORT-07", &["transport/text-in-a-path"]),
+    ("TRANSPORT-07", &["transport/text-to-the-model"]),
     ("JSONRPC-01", &["jsonrpc/after-errors"]),
     ("JSONRPC-02", &["jsonrpc/after-errors"]),
     ("JSONRPC-03", &["jsonrpc/after-errors"]),
