@@ -12,7 +12,8 @@ const IN_STEP: &str = "CONFIG-11";
 /// CONFIG-11 (docs/protocol/v1/session-config-options.mdx#relationship-to-session-modes): the current mode and the value of
 /// the option of the category `mode` are one and the same when a session is opened, and after the client has changed either.
 ///
-/// After a change, what the agent tells of the other side last before the next change counts, so that it has time for it.
+/// After a change, what the agent tells of the other side last before the next change counts, so that it has time for it;
+/// once it has told that both are in step, what it tells is a change of its own.
 /// What it told between the request and its answer may be older than the change: it shows something only if it fits. A side
 /// that is never told of again is inconclusive, as are values that are no modes.
 #[derive(Default)]
@@ -168,7 +169,11 @@ impl InStep {
             Side::Mode => (option, "configOptions"),
             Side::Option => (told.mode.as_deref(), "currentModeId"),
         };
-        if let Some(other) = other {
+        // Once both are in step, what comes is a change of the agent's own.
+        let in_step = |(told, _): &(String, Place)| *told == change.value;
+        if let Some(other) = other
+            && !(change.accepted.is_some() && change.told.as_ref().is_some_and(in_step))
+        {
             let path = match moment.update() {
                 Some(_) => format!("/params/update/{path}"),
                 None if path == "currentModeId" => "/result/modes/currentModeId".to_owned(),
