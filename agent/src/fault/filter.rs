@@ -385,7 +385,7 @@ impl State {
         let id = value.get("id").map(Value::to_string);
         let method = text("/method").unwrap_or_default().to_owned();
         if let Some(session) = text("/params/sessionId") {
-            self.of_session(&session.to_owned());
+            self.of_session(session);
         }
         if let Some(call) = text("/params/update/toolCallId") {
             self.places.call = call.to_owned();

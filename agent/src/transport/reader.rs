@@ -73,8 +73,11 @@ pub(super) fn run(input: impl Read, inward: &Inward, filter: Option<&Filter>) {
         let steps = filter.closed();
         let stay = steps.contains(&fault::Inward::StayOpen);
         inward.pass_filtered(steps);
-        while stay {
-            thread::park();
+        if stay {
+            // Until the process is ended from outside.
+            loop {
+                thread::park();
+            }
         }
     }
     inward.to_sdk.close_channel();
