@@ -151,9 +151,7 @@ on_list() {
     cursor=$(plain cursor)
     all=$(entries "$(plain cwd)")
     all=${all%,}
-    if [ "$fault" = list-grows ]; then
-        all="$all${all:+,}{\"sessionId\":\"list-$lists\",\"cwd\":\"/usr\"}"
-    fi
+    if [ "$fault" = list-forgets ] && [ $((lists % 2)) = 0 ]; then all=; fi
     case $fault$cursor in
     list-refuses*) refuse -32603 "not now" ;;
     list-null*) if [ -n "$all" ]; then result "{\"sessions\":[$all]}"; else result '{"sessions":null}'; fi ;;

@@ -178,7 +178,7 @@ const FAULTS: [(&str, &str, &[&str]); 33] = [
     ("list-pages", "list/pages", &["LIST-07"]),
     ("list-cursor", "list/invalid-cursor", &["LIST-08"]),
     ("list-roots", "list/all", &["LIST-10"]),
-    ("list-grows", "list/between-turns", &["LIST-11"]),
+    ("list-forgets", "list/between-turns", &["LIST-11"]),
     ("list-titles", "list/between-turns", &["UPDATE-07"]),
     ("delete-refuses", "delete/after-close", &["DELETE-01"]),
     ("delete-keeps", "delete/listed", &["DELETE-02"]),
