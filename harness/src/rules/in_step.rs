@@ -165,10 +165,18 @@ impl InStep {
         let Some(change) = self.changes.get_mut(&told.session) else {
             return;
         };
-        let (other, path) = match change.side {
-            Side::Mode => (option, "configOptions"),
-            Side::Option => (told.mode.as_deref(), "currentModeId"),
+        let (own, other, path) = match change.side {
+            Side::Mode => (told.mode.as_deref(), option, "configOptions"),
+            Side::Option => (option, told.mode.as_deref(), "currentModeId"),
         };
+        if change.accepted.is_some() && own.is_some_and(|own| own != change.value) {
+            // The agent has changed the same side since, so the client's change is over.
+            if let Some(mut change) = self.changes.remove(&told.session) {
+                change.told = change.told.filter(|(told, _)| *told == change.value);
+                change.settle(out);
+            }
+            return;
+        }
         // Once both are in step, what comes is a change of the agent's own.
         let in_step = |(told, _): &(String, Place)| *told == change.value;
         if let Some(other) = other
@@ -273,6 +281,15 @@ mod tests {
     fn failures(judgement: &Judgement) -> Vec<(u64, String)> {
         let own = failed(judgement).into_iter().filter(|it| it.0 == IN_STEP);
         own.map(|(_, event, path)| (event, path)).collect()
+    }
+
+    #[test]
+    fn a_change_of_the_agents_own_that_is_told_of_both_sides_is_in_step() {
+        for lines in [[mode("ask"), list("ask")], [list("ask"), mode("ask")]] {
+            assert_eq!(failures(&set_option(&lines.join("\n"))), []);
+            let set = [SET_MODE, DONE, &lines[0], &lines[1]].join("\n");
+            assert_eq!(failures(&session("ask", &set)), []);
+        }
     }
 
     #[test]

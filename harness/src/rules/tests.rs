@@ -262,3 +262,22 @@ fn every_requirement_has_one_rule_at_most_and_is_in_the_catalogue() {
         );
     }
 }
+
+#[test]
+fn a_request_that_was_answered_as_cancelled_was_not_refused() {
+    use super::talking::{failures, is_inconclusive, judged};
+    let cancelled = r#""error":{"code":-32800,"message":"Request cancelled"}"#;
+    let it = judged(&format!(
+        r#"
+        > {{"id":0,"method":"initialize","params":{{"protocolVersion":1}}}}
+        < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{"sessionCapabilities":{{"list":{{}}}}}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[]}}}}
+        > {{"id":1,"method":"session/new","params":{{"cwd":"/project","mcpServers":[]}}}}
+        > {{"method":"$/cancel_request","params":{{"requestId":1}}}}
+        < {{"id":1,{cancelled}}}
+        > {{"id":2,"method":"session/list","params":{{}}}}
+        > {{"method":"$/cancel_request","params":{{"requestId":2}}}}
+        < {{"id":2,{cancelled}}}"#
+    ));
+    assert_eq!(failures(&it), [""; 0]);
+    assert!(is_inconclusive(&it, "LIST-01"));
+}
