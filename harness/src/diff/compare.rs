@@ -174,7 +174,9 @@ impl<'c> Comparer<'c> {
                 index += run;
                 continue;
             }
-            if !forgiven.contains(&index) {
+            // What moved is in both places; it is forgiven only where it is in either.
+            let excused = |step: &usize| forgiven.contains(step);
+            if !(excused(&index) && pairing.moved.get(&index).is_none_or(excused)) {
                 self.one_sided(pairing, index);
             }
             index += 1;

@@ -1,13 +1,8 @@
 //! What holds of every comparison, whatever the conversation.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
-use crate::conversation::{Ids, Way, is_floating, message, record, set, talk, update_kind};
+use crate::conversation::{
+    Act, Ids, Talk, Turn, Way, is_floating, message, record, set, talk, update_kind,
+};
 use acp_harness::canon::{Canonical, Volatility};
 use acp_harness::diff::{Class, Comparison, Difference, diff};
 use acp_harness::trace::{Event, Recording};
@@ -99,6 +94,57 @@ fn is_ordered(event: &Event) -> bool {
         && message.pointer("/result/outcome").is_none()
 }
 
+/// The differences of two recordings in words, as they are seen from the other side if `mirrored`.
+fn outcome(left: &Recording, right: &Recording, mirrored: bool) -> Vec<String> {
+    let mut all: Vec<String> = compared(left, right)
+        .differences
+        .into_iter()
+        .map(|it| {
+            let change = if mirrored {
+                it.change.mirrored()
+            } else {
+                it.change
+            };
+            let (left, right) = if mirrored {
+                (it.right_event, it.left_event)
+            } else {
+                (it.left_event, it.right_event)
+            };
+            // Breaking on one side is behaviour on the other.
+            format!(
+                "{:?} {change} {left:?} {right:?}",
+                it.class.min(Class::Behaviour)
+            )
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn what_moved_out_of_a_cancelled_turn_is_told_from_either_side() {
+    let plan = || Act::Plan(2);
+    let turn = |acts, cancel| Turn {
+        prompt: "Hello".to_owned(),
+        acts,
+        cancel,
+        stop: "end_turn",
+    };
+    let one = Talk {
+        sessions: vec![vec![turn(vec![], Some(0)), turn(vec![plan()], None)]],
+    };
+    let acts = vec![
+        Act::Say(vec!["Hello".to_owned()]),
+        Act::Read("Hello".to_owned()),
+        plan(),
+    ];
+    let other = Talk {
+        sessions: vec![vec![turn(acts, Some(0))]],
+    };
+    let (left, right) = (record(&one, Way::default()), record(&other, Way::default()));
+    assert_eq!(outcome(&left, &right, false), outcome(&right, &left, true));
+}
+
 proptest! {
     #![proptest_config(config())]
 
@@ -118,19 +164,9 @@ proptest! {
             2 => { let event = right.events[index].clone(); right.events.insert(index, event); }
             _ => {}
         }
-        let sides = |differences: Vec<Difference>, mirrored: bool| {
-            let mut all: Vec<String> = differences.into_iter().map(|it| {
-                let change = if mirrored { it.change.mirrored() } else { it.change };
-                let (left, right) = if mirrored { (it.right_event, it.left_event) } else { (it.left_event, it.right_event) };
-                // Breaking on one side is behaviour on the other.
-                format!("{:?} {change} {left:?} {right:?}", it.class.min(Class::Behaviour))
-            }).collect();
-            all.sort();
-            all
-        };
         prop_assert_eq!(
-            sides(compared(&left, &right).differences, false),
-            sides(compared(&right, &left).differences, true)
+            outcome(&left, &right, false),
+            outcome(&right, &left, true)
         );
     }
 
