@@ -183,9 +183,6 @@ impl Session {
     }
 
     pub(crate) fn remember(&self, tool: &str, allowed: bool) {
-        if fault::is_on(Hook::ForgetsChoices) {
-            return;
-        }
         lock(&self.remembered).insert(tool.to_owned(), allowed);
     }
 

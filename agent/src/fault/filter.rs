@@ -70,6 +70,9 @@ struct Passing {
 impl Filter {
     /// A filter, if there is anything to do for it.
     pub(crate) fn new(edits: Vec<Edit>) -> Option<Self> {
+        if edits.is_empty() {
+            return None;
+        }
         let state = State {
             selected: vec![0; edits.len()],
             begun: vec![false; edits.len()],
@@ -83,7 +86,7 @@ impl Filter {
             ..State::default()
         };
         let state = Mutex::new(state);
-        (!edits.is_empty()).then_some(Self { edits, state })
+        Some(Self { edits, state })
     }
 
     /// Before anything is written.

@@ -14,8 +14,6 @@ pub(crate) enum Hook {
     CancelsAll,
     /// The history is empty at the beginning of each turn.
     Forgets,
-    /// A choice for the length of the session is forgotten.
-    ForgetsChoices,
     /// A tool runs before permission for it is asked for.
     RunsBeforeAsking,
     /// A permission that comes after the turn's end still runs the command.

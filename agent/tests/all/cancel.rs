@@ -1,5 +1,4 @@
 //! Cancelled turns, closed inputs and signals.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::time::{Duration, Instant};
 

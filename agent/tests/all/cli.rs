@@ -1,5 +1,4 @@
 //! Arguments and exit codes.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use assert_cmd::Command;
 use predicates::prelude::*;

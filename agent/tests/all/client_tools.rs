@@ -1,5 +1,4 @@
 //! The everything surface: files and terminals of the client.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, Setup, Turn, asks_permission};
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
 //! The everything surface: prompt content, modes, options, commands and what turns tell.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, Setup, Turn, asks_permission, is_update};
 use crate::model_server::{ModelServer, says};

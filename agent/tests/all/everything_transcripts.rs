@@ -1,5 +1,4 @@
 //! Whole conversations with the everything surface, a part of it each, exact on the wire.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, Setup, is_update};
 use crate::for_clients::turn;

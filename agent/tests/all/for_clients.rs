@@ -1,5 +1,4 @@
 //! What the README tells those who write a client: each command comes up, and what is to be typed shows what it says.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;

@@ -1,5 +1,4 @@
 //! `initialize`, `session/new` and the methods that are not there.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, is_update};
 use serde_json::{Value, json};

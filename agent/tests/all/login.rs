@@ -1,5 +1,4 @@
 //! The everything surface: logging in and out.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::Path;
 

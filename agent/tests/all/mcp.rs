@@ -1,5 +1,4 @@
 //! The everything surface: the MCP servers of a session.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::Path;
 use std::time::Instant;

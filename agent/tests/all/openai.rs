@@ -1,5 +1,4 @@
 //! The openai model against a server on loopback.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::time::{Duration, Instant};
 

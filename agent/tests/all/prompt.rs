@@ -1,5 +1,4 @@
 //! Prompts: content, attachments, slash commands, and what the history keeps.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, Setup};
 use serde_json::{Value, json};

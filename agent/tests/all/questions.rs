@@ -1,5 +1,4 @@
 //! The everything surface: questions to the user, by form and by page.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, Setup, Turn, is_update};
 use serde_json::{Value, json};

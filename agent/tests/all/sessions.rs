@@ -1,5 +1,4 @@
 //! Several sessions in one process.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, Setup, is_update};
 use crate::model_server::{ModelServer, says};

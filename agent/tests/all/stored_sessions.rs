@@ -1,5 +1,4 @@
 //! The everything surface: sessions on disk.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,4 @@
 //! The 1.0.3 surface: what it has beyond 0.11.0.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, Setup, asks_permission, is_update};
 use crate::model_server::{ModelServer, Reply, call, finish, says, text};

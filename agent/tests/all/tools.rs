@@ -1,5 +1,4 @@
 //! Tools: what the client sees of them, and who is asked.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::{Bob, asks_permission, has_status, wait_for_end};
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
 //! Whole conversations, to the letter. Ids that differ from run to run are replaced by names.
-#![allow(clippy::unwrap_used)]
 
 use crate::client::{Bob, asks_permission};
 use serde_json::json;

@@ -1,5 +1,4 @@
 //! Lines that are unusual, or no messages at all.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::client::Bob;
 use serde_json::{Value, json};

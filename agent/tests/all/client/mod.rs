@@ -1,10 +1,4 @@
 //! A small client: it starts the real binary, sends lines, and waits for messages.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

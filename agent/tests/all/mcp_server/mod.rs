@@ -1,5 +1,4 @@
 //! MCP servers for tests: a program in a few lines of shell, and one over HTTP on loopback.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::sync::{Arc, Mutex};
 

@@ -1,5 +1,4 @@
 //! A chat-completions server on loopback, whose replies a test lays out beforehand.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::VecDeque;
 use std::io;
