@@ -10,7 +10,6 @@ use super::Exit;
 use super::agent::AgentArguments;
 use super::output::error;
 use super::run::{self, RunArguments};
-use crate::agent::Named;
 use crate::profile::SETTINGS_FILE;
 use crate::report::Run;
 use crate::verdict::Standing;
@@ -78,11 +77,7 @@ fn tell(arguments: &RunArguments, failures: usize) -> io::Result<()> {
             "{SETTINGS_FILE} names the agent and {many} known failures; give each the reason why it is accepted, or mend it"
         )?,
     }
-    if arguments
-        .variables()
-        .iter()
-        .any(|named| matches!(named, Named::Set(..) | Named::Pass(_)))
-    {
+    if !arguments.variables().is_empty() {
         writeln!(
             out,
             "variables given by --env are not in it, as they may be secret: put what is none under [env]"

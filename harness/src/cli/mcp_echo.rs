@@ -1,14 +1,13 @@
 //! `harness mcp-echo`: an MCP server for tests.
 
-use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::Exit;
 use super::output::{error, print};
+use super::serving::{self, Interrupt, no_port};
 use crate::mcp::{Form, Log, Started, serve_http, serve_stdio};
 
 /// What `harness mcp-echo` is told.
@@ -101,22 +100,13 @@ pub(super) fn main(arguments: McpEchoArguments) -> Exit {
             };
         }
     };
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(why) => {
-            error(format_args!("the harness cannot run: {why}"));
-            return Exit::Fault;
-        }
-    };
     let where_to = (form, arguments.port.unwrap_or(0));
-    let exit = runtime.block_on(serve(
+    serving::run(serve(
         where_to,
         started,
         &arguments.header,
         (log, arguments.silent),
-    ));
-    runtime.shutdown_background();
-    exit
+    ))
 }
 
 async fn serve(
@@ -125,39 +115,20 @@ async fn serve(
     told: &[String],
     log: (Log, bool),
 ) -> Exit {
-    let signals = signal(SignalKind::interrupt())
-        .and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
-    let (mut interrupt, mut terminate) = match signals {
-        Ok(signals) => signals,
-        Err(why) => {
-            error(format_args!("the harness cannot listen to signals: {why}"));
-            return Exit::Fault;
-        }
+    let mut interrupt = match Interrupt::listen() {
+        Ok(interrupt) => interrupt,
+        Err(exit) => return exit,
     };
     let stop = CancellationToken::new();
     let url = match serve_http((form, port), started, told, log, stop.clone()) {
         Ok(url) => url,
-        Err(why) => {
-            let port = match port {
-                0 => "no port".to_owned(),
-                port => format!("port {port}"),
-            };
-            error(format_args!("{port} of 127.0.0.1 can be opened: {why}"));
-            return if why.kind() == io::ErrorKind::AddrInUse {
-                Exit::Usage
-            } else {
-                Exit::Fault
-            };
-        }
+        Err(why) => return no_port(port, &why),
     };
     if let Err(why) = print(&format!("{url}\n")) {
         error(format_args!("stdout: {why}"));
         return Exit::Fault;
     }
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    interrupt.came().await;
     stop.cancel();
     Exit::Fine
 }

@@ -20,6 +20,7 @@ mod redaction;
 mod replay;
 mod reports;
 mod run;
+mod serving;
 mod tables;
 mod value;
 

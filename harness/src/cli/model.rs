@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, fs};
 
 use clap::Args;
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::Exit;
 use super::output::{error, print, say};
+use super::serving::{self, Interrupt, no_port};
 use crate::model::script::{FALLBACK, Failure, NamedFailure, Reply, Script};
 use crate::model::{ModelServer, ModelState};
 use crate::report::plain;
@@ -69,16 +68,7 @@ pub(super) fn main(arguments: &ModelArguments) -> Exit {
             return Exit::Usage;
         }
     };
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(why) => {
-            error(format_args!("the harness cannot run: {why}"));
-            return Exit::Fault;
-        }
-    };
-    let exit = runtime.block_on(serve(script, arguments.port.unwrap_or(0)));
-    runtime.shutdown_background();
-    exit
+    serving::run(serve(script, arguments.port.unwrap_or(0)))
 }
 
 /// Reads a script.
@@ -105,35 +95,15 @@ fn script(path: &Path) -> Result<Script, String> {
 }
 
 async fn serve(script: Script, port: u16) -> Exit {
-    let signals = signal(SignalKind::interrupt())
-        .and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
-    let (mut interrupt, mut terminate) = match signals {
-        Ok(signals) => signals,
-        Err(why) => {
-            error(format_args!("the harness cannot listen to signals: {why}"));
-            return Exit::Fault;
-        }
+    let mut interrupt = match Interrupt::listen() {
+        Ok(interrupt) => interrupt,
+        Err(exit) => return exit,
     };
     let replies = script.len();
     let (out, mut told) = mpsc::channel(QUEUE);
     let server = match ModelServer::start_at(port, script, out) {
         Ok(server) => server,
-        Err(why) if why.kind() == io::ErrorKind::AddrInUse => {
-            error(format_args!(
-                "port {port} of 127.0.0.1 is taken; give another one with `--port`, or none to get one that is free"
-            ));
-            return Exit::Usage;
-        }
-        Err(why) if why.kind() == io::ErrorKind::PermissionDenied => {
-            error(format_args!(
-                "port {port} of 127.0.0.1 may not be opened: {why}"
-            ));
-            return Exit::Usage;
-        }
-        Err(why) => {
-            error(format_args!("no port of 127.0.0.1 can be opened: {why}"));
-            return Exit::Fault;
-        }
+        Err(why) => return no_port(port, &why),
     };
     if let Ok(folder) = env::current_dir() {
         server.set_folder(&folder);
@@ -155,8 +125,7 @@ async fn serve(script: Script, port: u16) -> Exit {
     };
     loop {
         tokio::select! {
-            _ = interrupt.recv() => break,
-            _ = terminate.recv() => break,
+            () = interrupt.came() => break,
             event = told.recv() => match event {
                 Some(event) => tell(event),
                 None => return Exit::Fine,

@@ -417,6 +417,7 @@ impl Connection {
     ) -> Result<(), StartError> {
         self.end_process(patience).await;
         self.progress.begin_process();
+        self.held.clear();
         self.unsent = Unsent::default();
         self.agent = Some(start()?);
         (self.stdout_closed, self.exited) = (false, false);
@@ -525,11 +526,10 @@ impl Connection {
             Body::Exit(_) => self.exited = true,
             _ => {}
         }
-        let reading = (observed.from == Party::Agent)
-            .then(|| observed.body.reading())
-            .flatten();
-        let event = self.record(observed.at, observed.from, observed.body, None);
-        if let Some(Reading::Message(message)) = reading {
+        let reading = observed.body.reading();
+        let Observed { at, from, body } = observed;
+        let event = self.log.write_read(at, from, body, None, reading.as_ref());
+        if let Some(Reading::Message(message)) = reading.filter(|_| from == Party::Agent) {
             self.progress.note(event, &message);
             if message.is_request() {
                 self.answer(event, &message).await;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::rules::{Conversation, Judge, Judgement, OwnMessages};
 use crate::trace::{Body, Event, Header, Party, TraceWriter};
+use crate::wire::Reading;
 
 /// A trace that is written to a file.
 pub type TraceFile = TraceWriter<BufWriter<File>>;
@@ -49,6 +50,19 @@ impl Log {
         body: Body,
         probe: Option<String>,
     ) -> u64 {
+        let reading = body.reading();
+        self.write_read(at, from, body, probe, reading.as_ref())
+    }
+
+    /// As [`Log::write`], where what the line of the wire holds was read before.
+    pub(crate) fn write_read(
+        &mut self,
+        at: Instant,
+        from: Party,
+        body: Body,
+        probe: Option<String>,
+        reading: Option<&Reading>,
+    ) -> u64 {
         // Two edges may report out of order by a hair; the trace's clock never runs backwards.
         self.last_at = self
             .last_at
@@ -66,10 +80,9 @@ impl Log {
             self.trace = None;
             self.fault = Some(error);
         }
-        let reading = event.body.reading();
-        let index = self.judge.see_read(&event, reading.as_ref());
+        let index = self.judge.see_read(&event, reading);
         if let Some(own) = &mut self.own {
-            own.see(index, &event, reading.as_ref());
+            own.see(index, &event, reading);
         }
         index
     }

@@ -52,7 +52,7 @@ impl Drive<'_> {
             })?;
         match &action {
             action if action.is_request() => {
-                if action.names_session() && session.is_none() && !names_it(action) {
+                if action.names_session() && session.is_none() && !action.gives_session() {
                     return Err(Stop::Blocked(format!(
                         "the session `{}` was not opened",
                         step.session
@@ -392,24 +392,6 @@ fn opens_sessions(action: &Action) -> bool {
             | Action::List(_)
             | Action::Delete(_)
     )
-}
-
-/// Whether a step's own parameters name the session, so that none need be open.
-fn names_it(action: &Action) -> bool {
-    let params = match action {
-        Action::Load(params)
-        | Action::Resume(params)
-        | Action::Close(params)
-        | Action::Delete(params)
-        | Action::SetMode(params)
-        | Action::SetConfigOption(params)
-        | Action::Cancel(params) => params,
-        _ => return false,
-    };
-    match params {
-        Params::Over(members) => members.contains_key("sessionId"),
-        Params::Exact(_) => true,
-    }
 }
 
 fn with_meta(step: &Step, mut params: Value) -> Value {

@@ -398,7 +398,7 @@ impl<'a> Drive<'a> {
     /// An agent that offers its model no tool to ask the user with does without asking, too.
     pub(super) fn unasked(&self) -> Option<String> {
         let model = self.connection.model();
-        if model.is_some_and(|model| model.unmapped.iter().any(is_a_question)) {
+        if model.is_some_and(|model| model.unmapped.iter().any(|call| call.of_question)) {
             return Some("the agent offers its model no tool to ask the user with".to_owned());
         }
         let progress = self.connection.progress();
@@ -457,7 +457,7 @@ impl<'a> Drive<'a> {
                     false,
                     "nothing in a request to the model told which of the sessions it was made in",
                 );
-                let of_others = |call: &&Unmapped| !call.of_mcp && !is_a_question(call);
+                let of_others = |call: &&Unmapped| !call.of_mcp && !call.of_question;
                 for unmapped in model.unmapped.iter().filter(of_others) {
                     unmet.push(format!(
                         "{} (the agent offers {})",
@@ -475,9 +475,4 @@ impl<'a> Drive<'a> {
         );
         unmet
     }
-}
-
-/// Whether it is a call to ask the user that could not be made.
-fn is_a_question(unmapped: &Unmapped) -> bool {
-    unmapped.wanted.starts_with("a call of kind `ask`")
 }

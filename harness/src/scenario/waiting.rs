@@ -99,15 +99,9 @@ impl Drive<'_> {
             {
                 self.note_modes(session, result);
             }
-            let told = ["modes", "configOptions"]
-                .iter()
-                .any(|member| result.get(member).is_some());
             let session = result.get("sessionId").and_then(Value::as_str);
-            if let Some(session) = session.or(pending.session.as_deref()).filter(|_| told) {
-                let (session, result) = (session.to_owned(), result.clone());
-                self.connection
-                    .progress_mut()
-                    .note_choices(&session, &result);
+            if let Some(session) = session.or(pending.session.as_deref()) {
+                self.connection.progress_mut().note_choices(session, result);
             }
             let name = match &step.action {
                 Action::Finish(name) => Some(name),

@@ -208,6 +208,23 @@ impl Action {
                 | Self::Cancel(_)
         )
     }
+
+    /// Whether its parameters hold a session id of their own, or are given as a whole, so that no session need be open.
+    pub fn gives_session(&self) -> bool {
+        match self {
+            Self::Load(params)
+            | Self::Resume(params)
+            | Self::Close(params)
+            | Self::Delete(params)
+            | Self::SetMode(params)
+            | Self::SetConfigOption(params)
+            | Self::Cancel(params) => match params {
+                Params::Over(members) => members.contains_key("sessionId"),
+                Params::Exact(_) => true,
+            },
+            _ => false,
+        }
+    }
 }
 
 /// Parameters of a message. Placeholders in them are filled in at run time.

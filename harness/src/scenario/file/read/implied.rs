@@ -82,7 +82,7 @@ pub(super) fn insert<'a>(
 /// The sessions whose ids the step needs.
 fn sessions(step: &Step, field: &Field<'_>) -> Result<BTreeSet<String>, Problem> {
     let mut sessions = BTreeSet::new();
-    if step.action.names_session() && !gives_session(&step.action) {
+    if step.action.names_session() && !step.action.gives_session() {
         sessions.insert(step.session.clone());
     }
     for (_, placeholder) in check::placeholders(field)? {
@@ -91,23 +91,6 @@ fn sessions(step: &Step, field: &Field<'_>) -> Result<BTreeSet<String>, Problem>
         }
     }
     Ok(sessions)
-}
-
-/// Whether the parameters hold a session id of their own, or are given as a whole.
-fn gives_session(action: &Action) -> bool {
-    match action {
-        Action::Load(params)
-        | Action::Resume(params)
-        | Action::Close(params)
-        | Action::Delete(params)
-        | Action::SetMode(params)
-        | Action::SetConfigOption(params)
-        | Action::Cancel(params) => match params {
-            Params::Over(members) => members.contains_key("sessionId"),
-            Params::Exact(_) => true,
-        },
-        _ => false,
-    }
 }
 
 fn step(action: Action, position: Position, name: &str, session: &str) -> Step {
