@@ -192,6 +192,7 @@ impl Plan {
                     plan.unmapped.push(Unmapped {
                         wanted,
                         of_mcp: call.mcp.is_some(),
+                        of_question: call.kind.as_deref() == Some("ask"),
                         offered: asked.tools.iter().map(|tool| tool.name.clone()).collect(),
                     });
                 }

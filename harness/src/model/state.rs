@@ -50,6 +50,8 @@ pub struct Unmapped {
     pub wanted: String,
     /// Whether it is a tool of an MCP server, whose absence shows something of the agent.
     pub of_mcp: bool,
+    /// Whether it is a tool that asks the user, which an agent need not have.
+    pub of_question: bool,
     /// The names of the tools that the agent offered.
     pub offered: Vec<String>,
 }

@@ -177,6 +177,9 @@ impl Finder {
                         && raw
                             .get(hit.end() - 1)
                             .is_some_and(|last| last.eq_ignore_ascii_case(&b'n')) => {}
+                // The words are found in any case, and forms have one: `ske` of a key is in `basket` too.
+                Some(Anchor::Form(form))
+                    if raw.get(hit.start()..hit.end()) != Some(form.prefix.as_bytes()) => {}
                 _ => found = true,
             }
         }

@@ -144,6 +144,9 @@ impl Lists {
                 None => {}
             }
         }
+        if self.told || self.calm.is_empty() || !update.is_content() {
+            return;
+        }
         let asked = moment
             .talk
             .client_requests()
@@ -153,7 +156,7 @@ impl Lists {
         };
         let busy =
             !session.turns.is_empty() || session.loading.is_some() || resuming(moment, update);
-        if asked && update.is_content() && !busy && !self.told {
+        if asked && !busy {
             self.told = true;
             out.fail(
                 "LIST-11",

@@ -179,6 +179,9 @@ impl Loads {
         let Some(back) = self.back.get_mut(update.session) else {
             return;
         };
+        if back.late > 1 {
+            return;
+        }
         let new = back.whole && is_new(moment, update);
         back.late += u64::from(!new);
         if back.late > 1 {

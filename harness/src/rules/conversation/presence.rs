@@ -89,7 +89,7 @@ impl Conversation {
 
     /// The conversation with the process that comes after this one's in the same recording; its first event has this
     /// number. What this one lacked stays known.
-    pub(in crate::rules) fn with_next_process(&self, from_start: bool, next: u64) -> Self {
+    pub(in crate::rules) fn with_next_process(&mut self, from_start: bool, next: u64) -> Self {
         let mut talk = if self.presence.detects {
             Self::of_recording(from_start)
         } else {
@@ -99,7 +99,7 @@ impl Conversation {
         talk.presence.lines = before.lines;
         talk.presence.earlier = before.start;
         talk.presence.first = next;
-        talk.transcripts = self.transcripts.of_earlier_process();
+        talk.transcripts = std::mem::take(&mut self.transcripts).of_earlier_process();
         if !talk.whole {
             talk.hole = Some(next);
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::hash::HashMap;
+use crate::hash::{HashMap, IndexMap};
 use crate::rules::Update;
 use crate::wire::Message;
 
@@ -33,8 +33,8 @@ pub struct Past {
     pub asked: Vec<String>,
     /// The agent's text, without white space.
     pub said: String,
-    /// The tool calls: id, and the titles that it had.
-    pub calls: Vec<(String, Vec<String>)>,
+    /// The titles that each tool call had, by its id, in the order of the calls.
+    pub calls: IndexMap<String, Vec<String>>,
     /// Whether it ended by itself. What an agent keeps of another turn is its own business.
     pub complete: bool,
 }
@@ -116,12 +116,11 @@ impl Transcripts {
             return;
         };
         known.usage |= update.kind == "usage_update";
-        let Some(past) = known
-            .turns
-            .iter_mut()
-            .rev()
-            .find(|past| Some(past.prompt) == turn)
-        else {
+        // Most updates of a load belong to no turn.
+        let Some(past) = turn.and_then(|turn| {
+            let mut turns = known.turns.iter_mut().rev();
+            turns.find(|past| past.prompt == turn)
+        }) else {
             return;
         };
         let text = |name: &str| update.body.get(name).and_then(Value::as_str);
@@ -136,13 +135,11 @@ impl Transcripts {
                 let Some(id) = text("toolCallId") else {
                     return;
                 };
-                let place = past.calls.iter().rposition(|(known, _)| known == id);
-                let place = place.unwrap_or_else(|| {
-                    past.calls.push((id.to_owned(), Vec::new()));
+                if !past.calls.contains_key(id) {
+                    past.calls.insert(id.to_owned(), Vec::new());
                     self.bytes += id.len();
-                    past.calls.len() - 1
-                });
-                if let (Some((_, titles)), Some(title)) = (past.calls.get_mut(place), text("title"))
+                }
+                if let (Some(titles), Some(title)) = (past.calls.get_mut(id), text("title"))
                     && titles.last().is_none_or(|last| last != title)
                 {
                     titles.push(title.to_owned());
@@ -171,12 +168,11 @@ impl Transcripts {
     }
 
     /// The same for the next process of the agent.
-    pub(super) fn of_earlier_process(&self) -> Self {
-        let mut all = self.clone();
-        for known in all.sessions.values_mut() {
+    pub(super) fn of_earlier_process(mut self) -> Self {
+        for known in self.sessions.values_mut() {
             known.earlier = true;
         }
-        all
+        self
     }
 
     /// Gives up on what is too long to be kept.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::hash::HashSet;
 use crate::rules::conversation::{Past, Transcript, squeeze, squeezed};
 use crate::rules::quote::quote;
 use crate::rules::{Out, Place, Update};
@@ -58,7 +59,9 @@ pub(super) struct Replay {
     user: Voice,
     agent: Voice,
     thought: Voice,
-    calls: Vec<(String, String)>,
+    /// The ids of its tool calls, and their titles without white space.
+    calls: HashSet<String>,
+    titles: HashSet<String>,
     /// The numbers of the updates that are the agent's.
     agents: Vec<usize>,
     count: usize,
@@ -82,9 +85,10 @@ impl Replay {
             "tool_call" | "tool_call_update" => {
                 let member = |name: &str| {
                     let value = update.body.get(name).and_then(Value::as_str);
-                    value.unwrap_or_default().to_owned()
+                    value.unwrap_or_default()
                 };
-                self.calls.push((member("toolCallId"), member("title")));
+                self.calls.insert(member("toolCallId").to_owned());
+                self.titles.insert(squeezed(member("title")));
                 self.agents.push(number);
                 return;
             }
@@ -137,7 +141,8 @@ impl Replay {
         let mut searches = SEARCHES;
         // The update that holds the last text of the user, and where in the user's text that ends.
         let (mut number, mut user) = (0, 0);
-        for (index, turn) in past.complete().enumerate() {
+        let turns: Vec<&Past> = past.complete().collect();
+        for (index, turn) in turns.iter().enumerate() {
             for text in &turn.asked {
                 let found = self.user.find(text, user);
                 let found = found.ok_or_else(|| self.without_user_text(past, index, text))?;
@@ -147,9 +152,8 @@ impl Replay {
             if turn.said.is_empty() && turn.calls.is_empty() {
                 continue;
             }
-            let next = past
-                .complete()
-                .nth(index + 1)
+            let next = turns
+                .get(index + 1)
                 .and_then(|next| next.asked.first())
                 .and_then(|text| self.user.find(text, user))
                 .map_or(self.count, |found| self.user.number_at(found));
@@ -254,25 +258,18 @@ impl Replay {
         if live.is_empty() {
             return;
         }
-        let mut ids: Vec<&str> = self.calls.iter().map(|(id, _)| id.as_str()).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let missing = live.iter().find(|(id, titles)| {
-            !self.calls.iter().any(|(own, title)| {
-                own == id
-                    || titles
-                        .iter()
-                        .any(|known| squeezed(known) == squeezed(title))
-            })
-        });
+        let told = |title: &String| self.titles.contains(&squeezed(title));
+        let missing = live
+            .iter()
+            .find(|(id, titles)| !self.calls.contains(*id) && !titles.iter().any(told));
         match missing {
             // An agent may name its calls anew.
-            Some((id, titles)) if ids.len() < live.len() => out.fail(
+            Some((id, titles)) if self.calls.len() < live.len() => out.fail(
                 "LOAD-05",
                 place,
                 format!(
                     "the replay has {} tool calls of {}, and not {} ({})",
-                    ids.len(),
+                    self.calls.len(),
                     live.len(),
                     quote(id),
                     quote(titles.first().map_or("", String::as_str))
