@@ -3,8 +3,6 @@
 //! All of them take two minutes, so a plain `cargo test` tries every third; `FAULTS=all cargo test -p acp-harness --test all
 //! bob_faults` tries each, and `scripts/faults` each with all scenarios.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,5 @@
 //! Every citation of the catalogue leads to a place that the protocol's repository has at the catalogue's commit.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use toml::{Table, Value};
 
 fn read(name: &str) -> Table {

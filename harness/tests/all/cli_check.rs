@@ -1,7 +1,5 @@
 //! `harness check` on recordings that are whole, late, one-sided, damaged, or none at all.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;

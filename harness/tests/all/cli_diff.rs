@@ -1,7 +1,5 @@
 //! `harness diff` on recordings that differ in one way each: what it says, and its exit code.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::fs;
 use std::path::PathBuf;
 

@@ -1,7 +1,5 @@
 //! `harness doctor` over the real binary: what is missing, what would be started, and how its start goes.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Each test agent has one fault, and the harness names just the requirements that it breaks.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use crate::command_line::{Harness, agent};
 
 /// Agent, what is run, and the `must`s and `interop`s that fail: exactly these.

@@ -1,7 +1,5 @@
 //! Help in two lengths, `list` and `explain`, held by snapshots.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use crate::command_line::Harness;
 
 #[test]

@@ -1,7 +1,5 @@
 //! `harness import` on what other tools write.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::fs;
 use std::path::Path;
 

@@ -1,7 +1,5 @@
 //! `harness init`: a first run, and a file that knows what failed.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::path::Path;
 use std::process::Output;

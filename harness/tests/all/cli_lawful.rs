@@ -1,7 +1,5 @@
 //! What the reference agent lacks is exercised on a test agent that has it, and nothing of it is held against that agent.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use crate::command_line::{Harness, agent};
 
 /// What is shown to hold on the well-equipped agent.

@@ -1,7 +1,5 @@
 //! `harness play`: the agent of a recording for clients that do as recorded, and for others.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
-
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};

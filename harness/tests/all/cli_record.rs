@@ -1,7 +1,5 @@
 //! `harness record` between a client and an agent: it is as a pipe, and what passes is in the file.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;

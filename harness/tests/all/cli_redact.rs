@@ -1,7 +1,5 @@
 //! What is secret is in no byte of a recording, whether it was redacted while it was recorded or later.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;

@@ -1,7 +1,5 @@
 //! `harness replay` against agents that do one thing otherwise than recorded.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
-
 use std::path::Path;
 
 use crate::command_line::{Harness, Ran};

@@ -1,7 +1,5 @@
 //! The JSON report is a contract with programs: its members, their order and their words.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use crate::command_line::{Harness, agent};
 use serde_json::{Value, json};
 

@@ -1,7 +1,5 @@
 //! `harness run` over the real binary: flags, exit codes, reports.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::fs;
 use std::io::Read as _;
 use std::process::Stdio;

@@ -1,7 +1,5 @@
 //! What an agent asks of the client: each judge of it is seen to pass where it should, and to fail where it should.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use crate::command_line::{Harness, agent};
 
 /// What `asks-client.sh` has and uses, shown without a scripted model.

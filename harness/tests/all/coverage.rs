@@ -1,7 +1,5 @@
 //! Every requirement of the catalogue that can be judged has a rule, a scenario, or a reason why it has neither.
 
-#![allow(clippy::unwrap_used)]
-
 use std::collections::BTreeSet;
 
 use acp_harness::rules::Judge;

@@ -4,8 +4,6 @@
 //! Every file in `traces/` is taken up by itself. `GOLDEN_REPEAT=100 cargo test -p acp-harness --test all golden`
 //! replays each of them a hundred times in a row.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,6 @@
 //! The recordings are those of the reference agent and of a test agent under the built-in scenarios, and one that was
 //! written by hand and holds every feature of version 1.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

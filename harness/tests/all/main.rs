@@ -1,5 +1,13 @@
 //! Everything that is tested on the real binary, and the laws that hold across modules: one program, so that the library is linked once.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by a panic"
+)]
+
 mod agent_process;
 mod bob_faults;
 mod citations;

@@ -1,12 +1,5 @@
 //! MCP servers: the server of the harness, and what is judged of an agent by it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

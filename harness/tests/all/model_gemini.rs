@@ -1,5 +1,4 @@
 //! The Gemini interface on the wire.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::model_client::{Model, joined_at};
 use serde_json::{Value, json};

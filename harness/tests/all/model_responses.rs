@@ -1,5 +1,4 @@
 //! The OpenAI responses interface on the wire.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::model_client::{Model, joined_at, types};
 use serde_json::{Value, json};

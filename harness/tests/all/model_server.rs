@@ -1,10 +1,4 @@
 //! The scripted model as an agent's HTTP client sees it, and what it tells the trace.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! What the harness itself sends is judged too, and told apart from what the agent does.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 
 use crate::command_line::Harness;

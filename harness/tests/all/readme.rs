@@ -3,8 +3,6 @@
 //! `BLESS=1 cargo test -p acp-harness --test all readme` writes what comes out into the README. A line `…` in a block stands for
 //! any number of lines that are not shown; blessing keeps it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

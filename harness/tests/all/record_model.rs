@@ -1,7 +1,5 @@
 //! `harness record --model-upstream`: what passes between an agent and its model passes unchanged, and is in the file.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Child;

@@ -1,7 +1,5 @@
 //! Scenario files: what is read from them, and what is said where one is wrong.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

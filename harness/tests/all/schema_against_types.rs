@@ -3,8 +3,6 @@
 //! The other way round does not hold: the types drop many faulty members in silence. Such a
 //! violation is marked so, and the test shows that the mark is right.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use acp_harness::spec::Schema;
 use agent_client_protocol_schema::v1;
 use serde_json::{Value, json};

@@ -1,7 +1,5 @@
 //! What `harness.toml` and profiles say reaches the agent, and what of the user's does not: over the real binary.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

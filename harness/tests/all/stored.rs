@@ -1,8 +1,6 @@
 //! Sessions that are kept, over the real binary: by the reference agent, by one that keeps none, and by an agent that gets one
 //! thing after the other wrong.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use std::collections::BTreeSet;
 
 use crate::command_line::{Harness, agent};

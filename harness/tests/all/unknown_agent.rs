@@ -4,8 +4,6 @@
 //! The agent is this test program itself, started as one of the ignored tests at its end. It asks the model that
 //! `OPENAI_BASE_URL` names.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, Read as _, Write as _};

@@ -1,7 +1,5 @@
 //! Runs the real binary, with a state folder of its own.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use std::path::Path;
 use std::process::Command;
 

@@ -1,13 +1,5 @@
 //! Plausible conversations, and the ways in which one conversation may come out as a trace.
 
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
-
 use std::collections::HashMap;
 
 use acp_harness::trace::{Body, Event, Exit, Header, Party, Recording};

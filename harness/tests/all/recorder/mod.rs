@@ -1,7 +1,5 @@
 //! Runs `harness record` with a file of its own, and reads what was recorded.
 
-#![allow(clippy::unwrap_used)]
-
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};

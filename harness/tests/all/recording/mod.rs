@@ -1,7 +1,5 @@
 //! Recordings in a few lines, for the tests of replay and play.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
