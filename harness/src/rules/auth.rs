@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::schema::faults_in;
 use super::{Moment, Out, Rule};
 use crate::hash::HashSet;
@@ -94,7 +94,7 @@ fn offered(moment: &Moment<'_>, result: &Value, out: &mut Out<'_>) {
                 moment.at(format!("{LIST}/{index}/type")),
                 format!(
                     "an entry of `authMethods` is of the type {}, which version 1 reads as an agent method",
-                    quote(&kind.to_string())
+                    quote_json(kind)
                 ),
             );
         }

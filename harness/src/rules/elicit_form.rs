@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::schema::faults_in;
 use super::{Moment, Out};
 
@@ -127,7 +127,7 @@ fn stated(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
             out.note(
                 STATED,
                 moment.at(format!("{SCHEMA}/required/{index}")),
-                format!("{} is required and no property", quote(&name.to_string())),
+                format!("{} is required and no property", quote_json(name)),
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::schema::faults_in;
 use super::{Conversation, Moment, Open, Out, Place, Rule};
 use crate::spec::{Later, Schema};
@@ -251,7 +251,7 @@ fn judge_first(moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
             moment.at("/error"),
             format!(
                 "initialize was answered with the error {}, where a result with `protocolVersion` is expected",
-                quote(&error.to_string())
+                quote_json(error)
             ),
         ),
         // Both outcomes at once: JSONRPC-02.

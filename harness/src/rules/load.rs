@@ -133,9 +133,7 @@ impl Loads {
             out.pass("LOAD-03");
         }
         match method {
-            "session/load" => {
-                self.replays.insert(session.to_owned(), Replay::default());
-            }
+            "session/load" => self.replays.entry(session.to_owned()).or_default().load(),
             "session/resume" => {
                 self.replayed.remove(session);
             }
@@ -223,7 +221,7 @@ impl Loads {
         let Some(session) = open.session.as_deref() else {
             return;
         };
-        let replay = self.replays.remove(session).unwrap_or_default();
+        let replay = self.taken(session);
         let past = moment.talk.transcript(session);
         if message.error().is_some() {
             self.refused("LOAD-01", moment, open, past, message, out);
@@ -291,6 +289,16 @@ impl Loads {
             out.pass("RESUME-02");
         }
         self.came_back(moment, session, true);
+    }
+
+    /// What came for the load that is answered. Of two that were under way at once nobody can tell which of them brought
+    /// what, so what comes then is no replay of either.
+    fn taken(&mut self, session: &str) -> Replay {
+        let goes_on = self.replays.get_mut(session).is_some_and(Replay::answered);
+        if goes_on {
+            return Replay::of_several();
+        }
+        self.replays.remove(session).unwrap_or_default()
     }
 
     fn came_back(&mut self, moment: &Moment<'_>, session: &str, resumed: bool) -> &mut Back {

@@ -34,6 +34,7 @@ mod mode;
 mod mode_set;
 mod moment;
 mod offers;
+mod overlap;
 mod own;
 mod part;
 mod path;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::path::{is_absolute, is_within};
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::{Conversation, Moment, Open, Out, Place, Rule};
 use crate::hash::{HashMap, HashSet};
 use crate::spec::Schema;
@@ -477,7 +477,7 @@ fn created(moment: &Moment<'_>, open: &Open, out: &mut Out<'_>) {
             moment.at("/error"),
             format!(
                 "session/new was refused with {}, where a session id is expected",
-                quote(&error.to_string())
+                quote_json(error)
             ),
         ),
         // Both outcomes at once: JSONRPC-02.

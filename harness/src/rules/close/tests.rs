@@ -42,6 +42,27 @@ fn another_end_fails_unless_it_was_under_way() {
         faults(&after(&[PROMPT, CLOSE, error, CLOSED])),
         ["CLOSE-02@6/error"]
     );
+    // Whatever it says, it comes after the close, or much later, or the model gave no cause for it.
+    let error = r#"< {"id":2,"error":{"code":-32603,"message":"Internal error"}}"#;
+    for (lines, place) in [
+        ([PROMPT, CLOSE, CLOSED, error], "CLOSE-02@7/error"),
+        ([PROMPT, CLOSE, "wait 1", error], "CLOSE-02@6/error"),
+        (["model 200", PROMPT, CLOSE, error], "CLOSE-02@7/error"),
+    ] {
+        let mut lines = lines.to_vec();
+        if !lines.contains(&CLOSED) {
+            lines.push(CLOSED);
+        }
+        assert_eq!(faults(&after(&lines)), [place], "{lines:?}");
+    }
+    for lines in [
+        vec![PROMPT, CLOSE, error, CLOSED],
+        vec![PROMPT, "model 500", CLOSE, error, CLOSED],
+    ] {
+        let it = after(&lines);
+        assert_eq!(faults(&it), [""; 0], "{lines:?}");
+        assert!(is_inconclusive(&it, "CLOSE-02"), "{lines:?}");
+    }
     let it = after(&[PROMPT, CLOSE, END, CLOSED]);
     assert_eq!(faults(&it), [""; 0]);
     assert!(is_inconclusive(&it, "CLOSE-02"));

@@ -66,9 +66,33 @@ pub(super) struct Replay {
     agents: Vec<usize>,
     count: usize,
     redacted: bool,
+    /// How many loads of the session have no answer yet.
+    open: usize,
+    /// Whether more than one load was under way at once.
+    several: bool,
 }
 
 impl Replay {
+    /// What came while several loads of one session were under way.
+    pub(super) fn of_several() -> Self {
+        Self {
+            several: true,
+            ..Self::default()
+        }
+    }
+
+    /// A load was sent.
+    pub(super) fn load(&mut self) {
+        self.several |= self.open > 0;
+        self.open += 1;
+    }
+
+    /// A load was answered; says whether another one of the session is still under way.
+    pub(super) fn answered(&mut self) -> bool {
+        self.open = self.open.saturating_sub(1);
+        self.open > 0
+    }
+
     pub(super) fn take(&mut self, update: &Update<'_>, redacted: bool) {
         self.redacted |= redacted;
         let number = self.count;
@@ -105,7 +129,9 @@ impl Replay {
     /// Why nothing can be said of it, if so.
     pub(super) fn doubt(&self) -> Option<&'static str> {
         let long = |voice: &Voice| voice.text.len() > KEPT / 2;
-        if self.redacted {
+        if self.several {
+            Some("two loads of the session were under way at once")
+        } else if self.redacted {
             Some("a part of the replay was redacted")
         } else if [&self.user, &self.agent, &self.thought]
             .into_iter()
