@@ -10,6 +10,7 @@ mod run;
 mod surroundings;
 mod table;
 mod text;
+mod unexercised;
 
 pub use differences::{Showing, counts, differences};
 pub use json::{to_json, to_json_with};

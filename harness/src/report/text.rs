@@ -87,6 +87,7 @@ pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
             out.push(String::new());
         }
         open(&mut out, run, detail, paint);
+        out.extend(super::unexercised::unexercised(run));
     }
     if let Some(blocked) = run.blocked.as_ref().filter(|_| !run.has_no_agent()) {
         out.extend(wrapped(&plain(&blocked.why), WIDTH));

@@ -1,10 +1,11 @@
-//! CLOSE-02, -03, -05 and INTEROP-22: what closing a session ends, and what it still takes.
+//! CLOSE-01 to -03, -05 and INTEROP-22: what closing a session ends, and what it still takes.
 
 use serde_json::Value;
 
 use super::prompt::{blames_account, said};
-use super::quote::quote;
-use super::{Conversation, Moment, Out, Place, Rule, Turn};
+use super::quote::{quote, quote_json};
+use super::refusal::excuse;
+use super::{Conversation, Moment, Open, Origin, Out, Place, Rule, Turn};
 use std::collections::VecDeque;
 
 use crate::hash::{HashMap, HashSet};
@@ -20,7 +21,10 @@ const GRACE: f64 = 1.0;
 /// So many terminals and prompts are remembered.
 const REMEMBERED: usize = 10_000;
 
-/// CLOSE-02 (docs/protocol/v1/session-setup.mdx#closing-a-session): the turn that is open when its session is closed ends
+/// CLOSE-01 (docs/protocol/v1/session-setup.mdx#closing-a-session): to close a session that is open, and in which nothing is
+/// under way from the request to its answer, succeeds with an object. A null is INTEROP-25's.
+///
+/// CLOSE-02 (same section): the turn that is open when its session is closed ends
 /// as a cancelled one, whichever of the two is answered first. Judged where the close succeeds. Only the oldest open turn is
 /// judged, and none that the client cancelled otherwise as well. An error that comes so soon that it may have been under way
 /// proves nothing, unless it comes after the answer to the close, speaks of the close, or the exchanges with the model show
@@ -40,6 +44,8 @@ pub(super) struct Closing {
     terminals: HashMap<String, HashMap<String, u64>>,
     /// Those whose session was closed, in the order of the closes: the oldest is due first.
     held: VecDeque<Held>,
+    /// Requests to close a session in which nothing was under way.
+    idle: HashSet<u64>,
     /// Prompts that were sent in a session that was closed.
     prompts: HashSet<u64>,
     /// Sessions of which something came after the close, noted once each.
@@ -79,7 +85,7 @@ struct Held {
 
 impl Rule for Closing {
     fn judges(&self) -> &'static [&'static str] {
-        &["CLOSE-02", "CLOSE-03", "CLOSE-05", "INTEROP-22"]
+        &["CLOSE-01", "CLOSE-02", "CLOSE-03", "CLOSE-05", "INTEROP-22"]
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
@@ -99,6 +105,9 @@ impl Rule for Closing {
                 prompted(moment, message, out);
             }
         } else if let Some((open, message)) = moment.answer_to("session/close") {
+            if self.idle.remove(&open.event) && !open.probe {
+                closed_idle(moment, open, message, out);
+            }
             self.closed(moment, open.event, open.session.as_deref(), message, out);
         } else if let Some(message) = moment.agent_message() {
             self.agent_sent(moment, message, out);
@@ -150,6 +159,9 @@ impl Closing {
         };
         match message.method() {
             Some("session/close") => {
+                if is_idle(moment, session) && self.idle.len() < REMEMBERED {
+                    self.idle.insert(moment.index);
+                }
                 let turn = moment.talk.turn(session);
                 if let Some(turn) = turn.filter(|turn| turn.cancelled == Some(moment.index)) {
                     let closed = Closed {
@@ -399,6 +411,49 @@ fn conclude(closed: Closed, out: &mut Out<'_>) {
         Some(Ended::Open(why)) => out.inconclusive("CLOSE-02", why),
         Some(Ended::Fault(place, message)) => out.fail("CLOSE-02", place, message),
         None => {}
+    }
+}
+
+/// Whether a session is open, and no request about it but this one.
+fn is_idle(moment: &Moment<'_>, session: &str) -> bool {
+    let known = moment.talk.session(session);
+    known.is_some_and(|known| {
+        matches!(known.origin, Origin::New | Origin::Load | Origin::Resume)
+            && known.closed.is_none()
+    }) && !moment
+        .talk
+        .client_requests()
+        .any(|open| open.event != moment.index && open.session.as_deref() == Some(session))
+}
+
+/// CLOSE-01.
+fn closed_idle(moment: &Moment<'_>, open: &Open, message: &Message, out: &mut Out<'_>) {
+    let busy = moment
+        .talk
+        .client_requests()
+        .any(|it| it.session == open.session);
+    let result = message.result().filter(|_| message.error().is_none());
+    match (result, excuse(open, message)) {
+        _ if busy => {}
+        (Some(result), _) if result.is_null() => {}
+        (Some(result), _) => {
+            out.check("CLOSE-01", result.is_object(), moment.at("/result"), || {
+                format!(
+                    "session/close is answered with {}, expected an object",
+                    quote_json(result)
+                )
+            })
+        }
+        (None, Some(why)) => out.inconclusive("CLOSE-01", why),
+        (None, None) => out.fail(
+            "CLOSE-01",
+            moment.at("/error"),
+            format!(
+                "to close an open session in which nothing is under way was refused with {} {}",
+                message.error_code().unwrap_or_default(),
+                quote(said(message))
+            ),
+        ),
     }
 }
 

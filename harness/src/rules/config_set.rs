@@ -7,7 +7,7 @@ use super::mode_set::{note_late, note_turn};
 use super::offers::{Choice, Offers};
 use super::overlap::Overlap;
 use super::quote::{quote, quote_json};
-use super::refusal::{Refusal, refusal};
+use super::refusal::{Refusal, excuse, refusal};
 use super::{Moment, Open, Out};
 use crate::hash::HashMap;
 use crate::wire::Message;
@@ -177,11 +177,12 @@ impl Change<'_> {
 
     fn refused(&self, id: &'static str, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
         let error = message.error().map(quote_json).unwrap_or_default();
-        let excused = match refusal(message) {
-            Refusal::Outside => true,
-            Refusal::Worded => self.turn.is_none(),
-            Refusal::NoMethod | Refusal::Bare => false,
-        };
+        let excused = excuse(self.open, message).is_some()
+            || match refusal(message) {
+                Refusal::Outside => true,
+                Refusal::Worded => self.turn.is_none(),
+                Refusal::NoMethod | Refusal::Bare => false,
+            };
         let what = format!(
             "the value {} that the option {} offers was refused",
             quote_json(self.value),

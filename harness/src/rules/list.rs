@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::gap;
 use super::path::{is_absolute, is_within};
 use super::quote::{quote, quote_json};
+use super::refusal::excuse;
 use super::timestamp::is_timestamp;
 use super::{Moment, Open, Out, Rule, Update};
 use crate::hash::{HashMap, HashSet};
@@ -533,10 +534,8 @@ fn refused(
     out: &mut Out<'_>,
 ) {
     let id = if fresh { "LIST-07" } else { "LIST-01" };
-    if message.error_code() == Some(-32000) {
-        out.inconclusive(id, "the agent asks to authenticate first (-32000)");
-    } else if open.cancel_requested.is_some() {
-        out.inconclusive(id, "the client asked to cancel session/list");
+    if let Some(why) = excuse(open, message) {
+        out.inconclusive(id, why);
     } else if fresh {
         out.fail(
             id,

@@ -8,6 +8,7 @@ use super::conversation::squeezed;
 use super::path::is_absolute;
 use super::prompt::said;
 use super::quote::quote;
+use super::refusal::excuse;
 use super::{Conversation, Moment, Open, Out, Place, Rule, Transcript, Update};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::Message;
@@ -345,12 +346,8 @@ impl Loads {
             );
             return;
         }
-        if code == Some(-32000) {
-            out.inconclusive(id, "the agent asks to authenticate first (-32000)");
-            return;
-        }
-        if open.cancel_requested.is_some() {
-            out.inconclusive(id, format!("the client asked to cancel {}", open.method));
+        if let Some(why) = excuse(open, message) {
+            out.inconclusive(id, why);
             return;
         }
         if !is_plain(open) {

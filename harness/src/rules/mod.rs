@@ -2,6 +2,7 @@
 //!
 //! A rule sees events and the state of the conversation so far; it never sees a process, a file or a clock.
 
+mod advertised;
 mod areas;
 mod auth;
 mod calls;

@@ -2,7 +2,7 @@
 
 use super::offers::Offers;
 use super::quote::{quote, quote_json};
-use super::refusal::{Refusal, refusal};
+use super::refusal::{Refusal, excuse, refusal};
 use super::{Moment, Open, Out};
 use crate::hash::HashMap;
 use crate::wire::Message;
@@ -123,11 +123,12 @@ impl ModeChanges {
         }
         let id = if turn.is_some() { MID_TURN } else { ACCEPTED };
         if message.error().is_some() {
-            let excused = match refusal(message) {
-                Refusal::Outside => true,
-                Refusal::Worded => turn.is_none(),
-                Refusal::NoMethod | Refusal::Bare => false,
-            };
+            let excused = excuse(open, message).is_some()
+                || match refusal(message) {
+                    Refusal::Outside => true,
+                    Refusal::Worded => turn.is_none(),
+                    Refusal::NoMethod | Refusal::Bare => false,
+                };
             let error = message.error().map(quote_json).unwrap_or_default();
             if excused || open.probe {
                 out.inconclusive(

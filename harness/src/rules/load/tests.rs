@@ -467,3 +467,29 @@ fn a_refused_load_takes_nothing_from_another_one_that_is_under_way() {
     ));
     assert_eq!(failures(&it), [""; 0]);
 }
+
+#[test]
+fn a_conversation_that_comes_twice_fails() {
+    let whole = [
+        user("Tell me of the heron."),
+        agent("It stands still."),
+        user("And the otter?"),
+        agent("It swims."),
+    ];
+    assert_eq!(
+        faults(&replayed(&[whole.clone(), whole.clone()].concat())),
+        ["LOAD-04"]
+    );
+    // Said twice, and replayed once.
+    let it = judged(&format!(
+        "{HELLO}{NEW}{}\n{}\n{LOAD}\n{}\n{LOADED}\nwait 1\n>x",
+        two_turns(),
+        two_turns().replace("\"id\":", "\"id\":1"),
+        [whole.clone(), whole.clone()].concat().join("\n")
+    ));
+    assert_eq!(failures(&it), [""; 0]);
+    // The words of the user once more beside a file, as an agent may show them.
+    let mut beside = whole.to_vec();
+    beside.insert(0, user("Tell me of the heron. And the otter?"));
+    assert_eq!(failures(&replayed(&beside)), [""; 0]);
+}
