@@ -146,11 +146,22 @@ fn redact(arguments: &RedactArguments) -> Result<Damages, (String, Exit)> {
     line.push(b'\n');
     let mut damages = Damages::default();
     let mut events: Vec<Event> = Vec::new();
+    // The header of another recording behind the first one.
+    let mut further = None;
     let mut is_end = false;
     while !is_end {
         match reader.next_event().map_err(|error| usage(input, &error))? {
             Some(Ok(event)) => redactor.push(event, &mut events),
-            Some(Err(damage)) => damages.add(damage),
+            Some(Err(damage)) => match reader.next_header() {
+                // What was held back is of the process before.
+                Some(next) => {
+                    redactor.finish(&mut events);
+                    let mut next = next.clone();
+                    redactor.header(&mut next);
+                    further = Some(next);
+                }
+                None => damages.add(damage),
+            },
             None => {
                 redactor.finish(&mut events);
                 is_end = true;
@@ -158,6 +169,11 @@ fn redact(arguments: &RedactArguments) -> Result<Damages, (String, Exit)> {
         }
         for event in events.drain(..) {
             event.write_line(&mut line);
+        }
+        if let Some(next) = further.take() {
+            serde_json::to_writer(&mut line, &next)
+                .map_err(|error| (error.to_string(), Exit::Fault))?;
+            line.push(b'\n');
         }
         match out.write_all(&line) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(damages),

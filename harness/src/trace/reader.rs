@@ -50,6 +50,7 @@ pub struct TraceReader<R> {
     line: u64,
     cut: bool,
     again: bool,
+    next: Option<Header>,
 }
 
 impl<R: BufRead> TraceReader<R> {
@@ -89,6 +90,7 @@ impl<R: BufRead> TraceReader<R> {
             line: 1,
             cut: false,
             again: false,
+            next: None,
         })
     }
 
@@ -112,6 +114,11 @@ impl<R: BufRead> TraceReader<R> {
         self.again
     }
 
+    /// That header, where this version can read it.
+    pub fn next_header(&self) -> Option<&Header> {
+        self.next.as_ref()
+    }
+
     /// The next event, or what is wrong with the next line; `None` at the end.
     ///
     /// # Errors
@@ -131,6 +138,7 @@ impl<R: BufRead> TraceReader<R> {
             let whole = bytes.last() == Some(&b'\n');
             self.cut = !whole;
             self.again = bytes.starts_with(b"{\"acptrace\":");
+            self.next = None;
             if !whole && read as u64 == LONGEST_LINE {
                 self.skip_line()?;
                 return Ok(Some(Err(self.damage("longer than 256 MiB".into()))));
@@ -141,6 +149,13 @@ impl<R: BufRead> TraceReader<R> {
             };
             if text.is_empty() {
                 continue;
+            }
+            if self.again {
+                self.next = serde_json::from_str(text).ok();
+            }
+            if self.next.is_some() {
+                let reason = "another recording begins here, of another process";
+                return Ok(Some(Err(self.damage(reason.into()))));
             }
             return Ok(Some(Event::from_line(text).map_err(|reason| {
                 self.damage(if whole {

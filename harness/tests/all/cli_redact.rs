@@ -257,3 +257,42 @@ fn patterns_of_the_user_are_replaced_too() {
         "{text}"
     );
 }
+
+/// What one file holds of two processes is redacted and kept, both headers too.
+#[test]
+fn a_recording_of_two_processes_keeps_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (
+        folder.path().join("in.jsonl"),
+        folder.path().join("out.jsonl"),
+    );
+    let of = |command: &str| {
+        let event = json!({"at": 0.1, "from": "agent", "message": {"jsonrpc": "2.0", "method": "_say", "params": {"text": IN_PROMPT}}});
+        format!(
+            "{}\n{event}\n",
+            json!({"acptrace": 1, "command": [command, IN_CHUNKS]})
+        )
+    };
+    fs::write(&input, of("first") + &of("second")).unwrap();
+    let output_text = |arguments: &[&std::ffi::OsStr]| {
+        std::process::Command::new(env!("CARGO_BIN_EXE_harness"))
+            .arg("redact")
+            .args(arguments)
+            .output()
+            .unwrap()
+    };
+    let done = output_text(&[input.as_os_str(), "-o".as_ref(), output.as_os_str()]);
+    assert!(done.status.success(), "{done:?}");
+    let text = fs::read_to_string(&output).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(
+        lines[0].contains("first") && lines[2].contains("second"),
+        "{text}"
+    );
+    assert!(lines[2].starts_with("{\"acptrace\":1"), "{text}");
+    assert!(
+        !text.contains(IN_PROMPT) && !text.contains(IN_CHUNKS),
+        "{text}"
+    );
+}

@@ -57,8 +57,9 @@ fn to_delete_again_succeeds() {
         &judged(&[HELLO, DELETE, &again].concat()),
         "DELETE-03"
     ));
-    // One that the agent never deleted may not be its own.
-    assert_eq!(failures(&judged(&[HELLO, refused].concat())), [""; 0]);
+    // One that the agent never deleted may have been refused for another reason.
+    let busy = refused.replace("-32002", "-32603").replace("gone", "busy");
+    assert_eq!(failures(&judged(&[HELLO, &busy].concat())), [""; 0]);
 }
 
 #[test]

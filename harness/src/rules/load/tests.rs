@@ -488,8 +488,8 @@ fn a_conversation_that_comes_twice_fails() {
         [whole.clone(), whole.clone()].concat().join("\n")
     ));
     assert_eq!(failures(&it), [""; 0]);
-    // The words of the user once more beside a file, as an agent may show them.
+    // The words of the user once more behind the conversation, as an agent may sum them up.
     let mut beside = whole.to_vec();
-    beside.insert(0, user("Tell me of the heron. And the otter?"));
+    beside.push(user("Tell me of the heron. And the otter?"));
     assert_eq!(failures(&replayed(&beside)), [""; 0]);
 }
