@@ -10,6 +10,7 @@
 
 mod agent_process;
 mod bob_faults;
+mod ci_job;
 mod citations;
 mod cli_check;
 mod cli_diff;
