@@ -10,9 +10,11 @@ mod import;
 mod init;
 mod keep;
 mod list;
+mod look;
 mod mcp_echo;
 mod model;
 mod output;
+mod pager;
 mod play;
 mod record;
 mod redact;
@@ -21,6 +23,7 @@ mod replay;
 mod reports;
 mod run;
 mod serving;
+mod show;
 mod tables;
 mod value;
 
@@ -49,6 +52,8 @@ enum Command {
     Record(record::RecordArguments),
     /// Judge recordings: what is wrong in them, and where
     Check(check::CheckArguments),
+    /// Show a recording: client left, agent right, an event a line
+    Show(Box<show::ShowArguments>),
     /// Compare two recordings: what differs, where, and how much it matters
     Diff(diff::DiffArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
@@ -101,6 +106,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Init(arguments) => init::main(&arguments).into(),
         Command::Record(arguments) => record::main(arguments),
         Command::Check(arguments) => check::main(&arguments).into(),
+        Command::Show(arguments) => show::main(&arguments).into(),
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
