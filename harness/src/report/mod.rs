@@ -1,9 +1,15 @@
 //! The faces of a run: what people and programs read. They read findings and traces, and never judge.
 
+mod badge;
 mod differences;
+pub mod document;
+mod evidence;
 mod excerpt;
 mod failure;
+mod format;
 mod json;
+mod junit;
+mod markdown;
 mod paint;
 pub(crate) mod picture;
 mod plain;
@@ -16,10 +22,11 @@ mod text;
 mod vicinity;
 
 pub use differences::{Showing, counts, differences};
-pub use json::{to_json, to_json_with};
+pub use document::Document;
+pub use format::Format;
 pub use paint::Paint;
 pub use plain::plain;
-pub use run::{AgentIdentity, Fault, Recording, Run, Scenario};
+pub use run::{AgentIdentity, Failed, Fault, Recording, Run, Scenario};
 pub use screen::{NARROWEST, Screen, WIDEST};
 pub use surroundings::Surroundings;
 pub(crate) use table::{table, wrapped};
