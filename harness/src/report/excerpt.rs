@@ -44,7 +44,11 @@ pub(super) fn excerpt(
         }
         let mut text = String::new();
         input.read_line(&mut text).ok()?;
-        return Some(of_event(&Event::from_line(text.trim()).ok()?, place, longest));
+        return Some(of_event(
+            &Event::from_line(text.trim()).ok()?,
+            place,
+            longest,
+        ));
     }
     let mut reader = TraceReader::open(input).ok()?;
     let mut number = 0;
@@ -140,7 +144,10 @@ impl Lines {
     }
 
     fn carets(&mut self, depth: usize, text: &str) {
-        let width = plain(text).trim_end_matches(',').width().clamp(1, self.longest.max(1));
+        let width = plain(text)
+            .trim_end_matches(',')
+            .width()
+            .clamp(1, self.longest.max(1));
         self.line(depth, &"^".repeat(width), true);
     }
 
@@ -163,7 +170,9 @@ impl Lines {
         mut path: Vec<String>,
         comma: &str,
     ) {
-        let name = key.map_or(String::new(), |key| format!("{}: ", quoted(key, self.longest)));
+        let name = key.map_or(String::new(), |key| {
+            format!("{}: ", quoted(key, self.longest))
+        });
         let next = path.pop();
         let members: Vec<(Option<&str>, &Value)> = match value {
             Value::Object(members) => members
@@ -199,7 +208,11 @@ impl Lines {
             }
             None => {
                 self.members(depth, &name, value, &members, Some(comma));
-                self.line(depth, &format!("^ has no {}", quoted(&next, self.longest)), true);
+                self.line(
+                    depth,
+                    &format!("^ has no {}", quoted(&next, self.longest)),
+                    true,
+                );
             }
         }
     }
@@ -226,8 +239,13 @@ impl Lines {
             if index == marked {
                 self.value(depth + 1, *key, member, path.clone(), comma);
             } else {
-                let name = key.map_or(String::new(), |key| format!("{}: ", quoted(key, self.longest)));
-                self.plain(depth + 1, &format!("{name}{}{comma}", folded(member, self.longest)));
+                let name = key.map_or(String::new(), |key| {
+                    format!("{}: ", quoted(key, self.longest))
+                });
+                self.plain(
+                    depth + 1,
+                    &format!("{name}{}{comma}", folded(member, self.longest)),
+                );
             }
         }
         if end < members.len() {
@@ -268,15 +286,23 @@ impl Lines {
     ) {
         let comma = comma.unwrap_or_default();
         if members.is_empty() {
-            self.plain(depth, &format!("{name}{}{comma}", folded(value, self.longest)));
+            self.plain(
+                depth,
+                &format!("{name}{}{comma}", folded(value, self.longest)),
+            );
             return;
         }
         let (open, close) = brackets(value);
         self.plain(depth, &format!("{name}{open}"));
         for (index, (key, member)) in members.iter().enumerate().take(INSIDE) {
-            let name = key.map_or(String::new(), |key| format!("{}: ", quoted(key, self.longest)));
+            let name = key.map_or(String::new(), |key| {
+                format!("{}: ", quoted(key, self.longest))
+            });
             let comma = if index + 1 < members.len() { "," } else { "" };
-            self.plain(depth + 1, &format!("{name}{}{comma}", folded(member, self.longest)));
+            self.plain(
+                depth + 1,
+                &format!("{name}{}{comma}", folded(member, self.longest)),
+            );
         }
         if members.len() > INSIDE {
             self.plain(depth + 1, &format!("… {} more", members.len() - INSIDE));

@@ -113,20 +113,14 @@ fn sighting(out: &mut Vec<String>, sighting: &Sighting, screen: Screen) {
     };
     out.push(format!("  {}", paint.faint(&plain(&title))));
     let lines = match (&sighting.trace, place) {
-        (Some(trace), Some(place)) => {
-            excerpt(trace, sighting.line, place, screen.width)
-        }
+        (Some(trace), Some(place)) => excerpt(trace, sighting.line, place, screen.width),
         _ => None,
     };
     if let Some(lines) = lines {
         out.push(String::new());
         for line in lines {
             let text = screen.text(&line.text);
-            let text = if line.marked {
-                paint.bad(&text)
-            } else {
-                text
-            };
+            let text = if line.marked { paint.bad(&text) } else { text };
             out.push(format!("{:INDENT$}{text}", ""));
         }
         out.push(String::new());

@@ -17,12 +17,7 @@ const BEYOND: u64 = 50;
 
 /// The steps around an event of a kept trace, drawn; nothing where it cannot be read there, or stands alone. `line` is the
 /// line of the file that the event stands on, where it is known.
-pub(super) fn vicinity(
-    trace: &Path,
-    line: Option<u64>,
-    event: u64,
-    screen: Screen,
-) -> Vec<String> {
+pub(super) fn vicinity(trace: &Path, line: Option<u64>, event: u64, screen: Screen) -> Vec<String> {
     let told = match line {
         Some(line) => told_by_line(trace, line, event),
         None => told_by_number(trace, event),
@@ -131,9 +126,11 @@ fn drawn(told: Told, finding: u64, screen: Screen) -> Vec<String> {
     let shown = told.steps.iter().skip(first).take(at - first + 1 + AFTER);
     let mut lanes = Lanes::of_part(screen);
     let mut lines = vec![lanes.head()];
-    let earlier = told
-        .request
-        .filter(|request| told.steps.get(first).is_some_and(|it| request.event < it.event));
+    let earlier = told.request.filter(|request| {
+        told.steps
+            .get(first)
+            .is_some_and(|it| request.event < it.event)
+    });
     for step in earlier.iter().chain(shown) {
         lines.extend(lanes.step(step, step.event == finding));
     }
@@ -150,14 +147,18 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let mut put = |line: &str| writeln!(file, "{line}").unwrap();
         put(r#"{"acptrace":1}"#);
-        put(r#"{"at":0,"from":"client","message":{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}}"#);
+        put(
+            r#"{"at":0,"from":"client","message":{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}}"#,
+        );
         for number in 0..9 {
             put(&format!(
                 r#"{{"at":0.{number},"from":"agent","message":{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"tool_call","toolCallId":"t{number}"}}}}}}}}"#
             ));
         }
         put("damaged");
-        put(r#"{"at":1,"from":"agent","message":{"jsonrpc":"2.0","id":1,"result":{"stopReason":"done"}}}"#);
+        put(
+            r#"{"at":1,"from":"agent","message":{"jsonrpc":"2.0","id":1,"result":{"stopReason":"done"}}}"#,
+        );
         put(r#"{"at":1.1,"from":"client","eof":true}"#);
         file
     }
@@ -176,7 +177,10 @@ mod tests {
         let file = trace();
         let screen = Screen::from(Paint::default());
         let lines = vicinity(file.path(), None, 0, screen);
-        assert!(lines.iter().any(|line| line.contains("session/prompt")), "{lines:?}");
+        assert!(
+            lines.iter().any(|line| line.contains("session/prompt")),
+            "{lines:?}"
+        );
         assert!(vicinity(file.path(), None, 99, screen).is_empty());
         assert!(vicinity(Path::new("nowhere"), Some(3), 1, screen).is_empty());
     }

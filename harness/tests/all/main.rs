@@ -10,6 +10,7 @@
 
 mod agent_process;
 mod bob_faults;
+mod cargo_test;
 mod citations;
 mod cli_check;
 mod cli_diff;
@@ -20,8 +21,10 @@ mod cli_help;
 mod cli_import;
 mod cli_init;
 mod cli_lawful;
+mod cli_man;
 mod cli_model;
 mod cli_play;
+mod cli_progress;
 mod cli_record;
 mod cli_redact;
 mod cli_replay;

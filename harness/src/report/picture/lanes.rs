@@ -233,17 +233,17 @@ impl Lanes {
             _ => String::new(),
         };
         let left = room.saturating_sub(title.width());
-        let suffix = if suffix.len() + 1 > left { "" } else { &suffix };
-        let left = left.saturating_sub(if suffix.is_empty() {
-            0
-        } else {
-            suffix.len() + 1
-        });
         let detail = screen.text(&step.detail);
+        let detail = detail.trim_end();
+        // What is in it says more than what belongs to it.
+        let least = detail.width().min(LEAST);
+        let fits = !suffix.is_empty() && suffix.width() + 1 + least < left;
+        let suffix = if fits { suffix.as_str() } else { "" };
+        let left = left.saturating_sub(suffix.width() + usize::from(fits));
         let detail = match left {
             // A letter or two say nothing.
             0..=4 => String::new(),
-            _ => screen.cut(detail.trim_end(), left - 1),
+            _ => screen.cut(detail, left - 1),
         };
         let mut columns = 0;
         let mut painted = Vec::new();

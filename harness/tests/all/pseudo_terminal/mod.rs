@@ -58,3 +58,59 @@ fn other(child: &mut Child, on: On) -> std::thread::JoinHandle<String> {
         text
     })
 }
+
+/// What a person sees on a terminal that was sent this: a small part of what terminals do, enough for lines that are drawn
+/// anew. What it does not know is a failure of the test.
+pub(crate) fn screen(sent: &str) -> String {
+    let mut lines: Vec<Vec<char>> = vec![Vec::new()];
+    let (mut row, mut column) = (0, 0);
+    let mut characters = sent.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\r' => column = 0,
+            '\n' => row += 1,
+            '\u{1b}' => {
+                assert_eq!(characters.next(), Some('['), "a control sequence");
+                let mut number = String::new();
+                let end = loop {
+                    match characters.next().unwrap() {
+                        digit if digit.is_ascii_digit() || "?;".contains(digit) => {
+                            number.push(digit);
+                        }
+                        end => break end,
+                    }
+                };
+                let count: usize = number.parse().unwrap_or(1);
+                match end {
+                    'A' => row -= count.min(row),
+                    'B' => row += count,
+                    'C' => column += count,
+                    'D' => column -= count.min(column),
+                    'K' => lines[row].clear(),
+                    'J' => {
+                        lines[row].truncate(column);
+                        lines.truncate(row + 1);
+                    }
+                    'm' | 'h' | 'l' => {}
+                    other => panic!("`{other}` is not known here"),
+                }
+            }
+            shown => {
+                let line = &mut lines[row];
+                if line.len() <= column {
+                    line.resize(column + 1, ' ');
+                }
+                line[column] = shown;
+                column += 1;
+            }
+        }
+        if lines.len() <= row {
+            lines.resize(row + 1, Vec::new());
+        }
+    }
+    let shown = lines.into_iter().map(|line| {
+        let line: String = line.into_iter().collect();
+        line.trim_end().to_owned()
+    });
+    shown.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
