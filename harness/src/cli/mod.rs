@@ -47,7 +47,7 @@ pub(crate) use run::{Came, Suite};
 #[command(after_long_help = "\
 First steps:
   harness run --agent bob                    judge the agent that is built in
-  harness run --agent \"my-agent --acp\"      judge yours; failures come first, each with what to do next
+  harness run --agent \"my-agent --acp\"      judge yours; what fails comes first
   harness show TRACE --around EVENT          what was near a failure
   harness explain CANCEL-03                  what is required, and where it is written
 

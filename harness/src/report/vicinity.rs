@@ -169,7 +169,16 @@ mod tests {
         let screen = Screen::new(Paint::default(), Some(80), false);
         // The damaged line moves the event on by one line.
         let lines = vicinity(file.path(), Some(13), 10, screen);
-        insta::assert_snapshot!(lines.join("\n"), @"");
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        event   seconds  turn  client                                            agent
+            0     0.000  1.1   │ session/prompt #1 ─────────────────────────────────▸│
+                               ⋮                  6 events left out                  ⋮
+            7     0.600  1.1   │◂······································ tool_call t6 ┃
+            8     0.700  1.1   │◂······································ tool_call t7 ┃
+            9     0.800  1.1   │◂······································ tool_call t8 ┃
+         ▸ 10     1.000  1.1   │◂╌╌╌╌╌╌╌╌╌╌╌╌╌╌ #1 session/prompt done (to 0, 1.0 s) ┃
+           11     1.100        │ closes the agent's stdin ··························▸│
+        ");
     }
 
     #[test]

@@ -10,7 +10,10 @@ fn tested(agent: &[&str], filter: &[&str]) -> Result<Ended, String> {
     let words: Vec<&str> = words.copied().collect();
     let ended = run(flags.map(|flag| (*flag).to_owned()), folder.path(), &words);
     let trace = folder.path().join("init/handshake.jsonl");
-    if ended.is_ok_and(|ended| ended.passed + ended.failed > 0) {
+    if ended
+        .as_ref()
+        .is_ok_and(|ended| ended.passed + ended.failed > 0)
+    {
         assert!(trace.is_file(), "the trace is kept");
     }
     ended

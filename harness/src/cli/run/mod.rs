@@ -43,8 +43,8 @@ pub(super) fn judged(arguments: &RunArguments) -> Result<Run, Exit> {
         error(why);
         Exit::Usage
     })?;
-    let paint = arguments.look.color.paint(&io::stderr());
-    let played = play::play(&plan, arguments.quiet, arguments.verbose, paint).map_err(|why| {
+    let screen = arguments.look.screen(&io::stderr());
+    let played = play::play(&plan, arguments.quiet, arguments.verbose, screen).map_err(|why| {
         error(format_args!("{why}; {REPORT_FAULT}"));
         Exit::Fault
     })?;

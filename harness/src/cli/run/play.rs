@@ -8,7 +8,7 @@ use super::arrival::Arrival;
 use super::plan::Plan;
 use super::progress::Progress;
 use crate::agent::{self, Home};
-use crate::report::Paint;
+use crate::report::Screen;
 use crate::scenario::file::Scenario;
 use crate::scenario::{self, Outcome, Reached};
 use crate::verdict::{Blocked, Blocker};
@@ -36,12 +36,14 @@ pub(super) fn play(
     plan: &Plan,
     quiet: bool,
     verbose: bool,
-    paint: Paint,
+    screen: Screen,
 ) -> Result<Played, String> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| format!("the harness cannot run: {error}"))?;
     let ids = plan.scenarios.iter().map(|scenario| scenario.id.as_str());
-    let progress = Progress::new(ids, quiet, verbose, paint);
+    let known = &plan.setup.profile.known;
+    let known = known.iter().map(|known| known.id.clone()).collect();
+    let progress = Progress::new(ids, known, (quiet, verbose), screen);
     let played = runtime.block_on(async {
         agent::guard::install(|signal| std::process::exit(128 + signal))
             .map_err(|error| format!("the harness cannot listen to signals: {error}"))?;

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use super::super::output::say;
 use super::areas::Areas;
 use super::live::Live;
-use crate::report::{Paint, plain};
+use crate::report::{Screen, plain};
 use crate::scenario::{Outcome, Status};
+use crate::spec::{Catalogue, Level};
 
 /// How many columns a line that says how far the run is takes at most.
 const WIDTH: usize = 78;
@@ -25,29 +26,32 @@ pub(super) struct Progress {
     lines: bool,
     now_and_then: bool,
     last_told: Cell<Instant>,
-    paint: Paint,
+    screen: Screen,
     areas: RefCell<Areas>,
     running: RefCell<BTreeSet<String>>,
+    /// Requirements of which no further failure is told: they are known to fail, or a failure was told already.
+    told: RefCell<BTreeSet<String>>,
 }
 
 impl Progress {
-    /// The progress of a run of these scenarios.
+    /// The progress of a run of these scenarios, of an agent that is known to fail these requirements.
     pub(super) fn new<'a>(
         ids: impl IntoIterator<Item = &'a str>,
-        quiet: bool,
-        verbose: bool,
-        paint: Paint,
+        known: BTreeSet<String>,
+        (quiet, verbose): (bool, bool),
+        screen: Screen,
     ) -> Self {
         let is_terminal = io::stderr().is_terminal();
         let can_draw = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let progress = Self {
-            live: (!quiet && is_terminal && can_draw).then(|| Live::new(paint)),
+            live: (!quiet && is_terminal && can_draw).then(|| Live::new(screen.paint)),
             lines: verbose,
             now_and_then: !quiet && !verbose && !(is_terminal && can_draw),
             last_told: Cell::new(Instant::now()),
-            paint,
+            screen,
             areas: RefCell::new(Areas::of(ids)),
             running: RefCell::default(),
+            told: RefCell::new(known),
         };
         progress.draw();
         progress
@@ -71,8 +75,11 @@ impl Progress {
             .finished(&outcome.id, outcome.status);
         if let Some(live) = &self.live {
             live.finished(&outcome.id);
-            if self.lines || outcome.status == Status::Fail {
+            if self.lines {
                 live.above(&self.line(outcome));
+            }
+            for line in self.new_failures(outcome) {
+                live.above(&line);
             }
         } else if self.lines {
             say(self.line(outcome));
@@ -84,13 +91,36 @@ impl Progress {
         self.draw();
     }
 
+    /// A line on each requirement that failed here for the first time.
+    fn new_failures(&self, outcome: &Outcome) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (id, tally) in outcome.judgement.iter() {
+            let level = Catalogue::v1().get(id).map(|requirement| requirement.level);
+            let Some(level @ (Level::Must | Level::Interop | Level::Should)) = level else {
+                continue;
+            };
+            let Some(first) = tally.findings.first().filter(|_| tally.fails > 0) else {
+                continue;
+            };
+            if !self.told.borrow_mut().insert(id.to_owned()) {
+                continue;
+            }
+            let head = format!("{id} {}", level.as_str());
+            let rest = format!("  {}: {}", outcome.id, first.message);
+            let room = self.screen.width.saturating_sub(head.len() + 1);
+            let rest = self.screen.cut(&self.screen.text(&rest), room);
+            lines.push(format!("{}{rest}", self.screen.paint.bad(&head)));
+        }
+        lines
+    }
+
     fn line(&self, outcome: &Outcome) -> String {
         let word = format!("{:14}", outcome.status.as_str());
         let word = match outcome.status {
-            Status::Pass => self.paint.good(&word),
-            Status::Fail => self.paint.bad(&word),
-            Status::Inconclusive => self.paint.open(&word),
-            Status::NotApplicable => self.paint.faint(&word),
+            Status::Pass => self.screen.paint.good(&word),
+            Status::Fail => self.screen.paint.bad(&word),
+            Status::Inconclusive => self.screen.paint.open(&word),
+            Status::NotApplicable => self.screen.paint.faint(&word),
         };
         let mut line = format!("{word} {:6.2} s  {}", outcome.seconds, plain(&outcome.id));
         for why in &outcome.why {

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::super::pager::Pager;
 use super::filter::Filter;
 use super::source::Item;
-use crate::report::Screen;
 use crate::report::picture::{Fold, Lanes, Narrator, Step};
+use crate::report::{Screen, wrapped};
 use crate::trace::Header;
 
 /// Draws what is read, as far as the filter lets it through. Bounded, however long the recording is.
@@ -203,13 +203,13 @@ fn title(path: &Path, header: &Header, screen: Screen) -> Vec<String> {
     if let Some(by) = &header.by {
         parts.push(format!("by {by}"));
     }
-    let name = screen.text(&path.display().to_string());
-    let rest = screen.text(&parts.join(", "));
-    let mut lines = vec![if rest.is_empty() {
-        screen.paint.strong(&name)
-    } else {
-        format!("{}: {rest}", screen.paint.strong(&name))
-    }];
-    lines.extend(header.about.as_ref().map(|about| screen.text(about)));
-    lines
+    let name = path.display().to_string();
+    let first = match parts.is_empty() {
+        true => name,
+        false => format!("{name}: {}", parts.join(", ")),
+    };
+    let texts = std::iter::once(&first).chain(&header.about);
+    texts
+        .flat_map(|text| wrapped(&screen.text(text), screen.width - 1))
+        .collect()
 }

@@ -61,7 +61,7 @@ fn other(child: &mut Child, on: On) -> std::thread::JoinHandle<String> {
 
 /// What a person sees on a terminal that was sent this: a small part of what terminals do, enough for lines that are drawn
 /// anew. What it does not know is a failure of the test.
-pub(crate) fn screen(sent: &str) -> String {
+pub(crate) fn screen(sent: &str, columns: usize) -> String {
     let mut lines: Vec<Vec<char>> = vec![Vec::new()];
     let (mut row, mut column) = (0, 0);
     let mut characters = sent.chars().peekable();
@@ -96,6 +96,11 @@ pub(crate) fn screen(sent: &str) -> String {
                 }
             }
             shown => {
+                // A line that is full goes on in the next one with the next character.
+                if column == columns {
+                    (row, column) = (row + 1, 0);
+                    lines.resize(lines.len().max(row + 1), Vec::new());
+                }
                 let line = &mut lines[row];
                 if line.len() <= column {
                     line.resize(column + 1, ' ');
