@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    bob::cli::run(["agent", "--surface", "everything"].map(Into::into))
+    let words = ["agent", "--surface", "everything"];
+    bob::cli::run(words.map(Into::into).into_iter())
 }

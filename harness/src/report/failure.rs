@@ -1,5 +1,8 @@
 //! One requirement that failed, as a person reads it: what is required, what was seen and where, and what to do next.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use super::excerpt::excerpt;
 use super::table::wrapped;
 use super::vicinity::vicinity;
@@ -12,8 +15,13 @@ const INDENT: usize = 4;
 /// How many other scenarios or places of a failure are named.
 const NAMED: usize = 4;
 
-/// The lines on one failure.
-pub(super) fn failure(run: &Run, standing: &Standing, screen: Screen) -> Vec<String> {
+/// The lines on one failure. What was near an event is shown once: `pictured` holds the events that have their picture.
+pub(super) fn failure(
+    run: &Run,
+    standing: &Standing,
+    screen: Screen,
+    pictured: &mut BTreeSet<(PathBuf, u64)>,
+) -> Vec<String> {
     let paint = screen.paint;
     let requirement = standing.requirement;
     let mut out = Vec::new();
@@ -28,7 +36,7 @@ pub(super) fn failure(run: &Run, standing: &Standing, screen: Screen) -> Vec<Str
     push(&mut out, screen, &requirement.statement);
     out.push(String::new());
     if let Some(first) = standing.findings.first() {
-        sighting(&mut out, first, screen);
+        sighting(&mut out, first, screen, pictured);
         if let Some(together) = together(run, standing, first) {
             push(&mut out, screen, &together);
         }
@@ -103,7 +111,12 @@ fn weight(standing: &Standing) -> String {
     }
 }
 
-fn sighting(out: &mut Vec<String>, sighting: &Sighting, screen: Screen) {
+fn sighting(
+    out: &mut Vec<String>,
+    sighting: &Sighting,
+    screen: Screen,
+    pictured: &mut BTreeSet<(PathBuf, u64)>,
+) {
     let paint = screen.paint;
     push(out, screen, &plain(&sighting.finding.message));
     let place = sighting.finding.place.as_ref();
@@ -126,7 +139,7 @@ fn sighting(out: &mut Vec<String>, sighting: &Sighting, screen: Screen) {
         out.push(String::new());
     }
     let near = match (&sighting.trace, place) {
-        (Some(trace), Some(place)) => {
+        (Some(trace), Some(place)) if pictured.insert((trace.clone(), place.event)) => {
             vicinity(trace, sighting.line, place.event, screen.narrower(INDENT))
         }
         _ => Vec::new(),

@@ -1,5 +1,7 @@
 //! The report that a person reads on the terminal: failures first, then counts, then the verdict.
 
+use std::collections::BTreeSet;
+
 use super::failure::{failure, found_in};
 use super::table::{spaced, wrapped};
 use super::{Paint, Run, Screen, plain};
@@ -45,9 +47,10 @@ pub fn text(run: &Run, detail: Detail, screen: impl Into<Screen>) -> String {
     let screen = screen.into();
     let (paint, width) = (screen.paint, screen.prose());
     let mut out: Vec<String> = Vec::new();
+    let mut pictured = BTreeSet::new();
     for standing in failures(run) {
         if standing.known.is_none() || detail == Detail::Much {
-            out.extend(failure(run, standing, screen));
+            out.extend(failure(run, standing, screen, &mut pictured));
             out.push(String::new());
         }
     }

@@ -41,12 +41,12 @@ impl Progress {
         (quiet, verbose): (bool, bool),
         screen: Screen,
     ) -> Self {
-        let is_terminal = io::stderr().is_terminal();
         let can_draw = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let draws = can_draw && io::stderr().is_terminal();
         let progress = Self {
-            live: (!quiet && is_terminal && can_draw).then(|| Live::new(screen.paint)),
+            live: (draws && !quiet).then(|| Live::new(screen.paint)),
             lines: verbose,
-            now_and_then: !quiet && !verbose && !(is_terminal && can_draw),
+            now_and_then: !(draws || quiet || verbose),
             last_told: Cell::new(Instant::now()),
             screen,
             areas: RefCell::new(Areas::of(ids)),

@@ -129,17 +129,16 @@ impl Narrator {
                     (Some((session, _)), "session/prompt", 0) => self.begin_turn(step, session),
                     _ => None,
                 };
-                if self.waiting.iter().sum::<usize>() < OPEN {
-                    if let (Some(waiting), Some(open)) =
-                        (self.waiting.get_mut(side), self.open.get_mut(side))
-                    {
-                        *waiting += 1;
-                        open.entry(id.clone()).or_default().push_back(Asked {
-                            step: step.clone(),
-                            method: method.clone(),
-                            turn,
-                        });
-                    }
+                let is_room = self.waiting.iter().sum::<usize>() < OPEN;
+                if let (true, Some(waiting), Some(open)) =
+                    (is_room, self.waiting.get_mut(side), self.open.get_mut(side))
+                {
+                    *waiting += 1;
+                    open.entry(id.clone()).or_default().push_back(Asked {
+                        step: step.clone(),
+                        method: method.clone(),
+                        turn,
+                    });
                 }
                 None
             }
