@@ -10,6 +10,7 @@
 
 mod agent_process;
 mod bob_faults;
+mod bob_faults_shown;
 mod citations;
 mod cli_check;
 mod cli_diff;
