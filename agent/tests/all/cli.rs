@@ -115,7 +115,12 @@ fn what_cannot_show_is_refused_with_where_it_does() {
             "it does with `--surface` 1.0.3 or everything",
         ),
         (
-            &["--surface", "everything", "--fault", "load-advertised-and-unknown"],
+            &[
+                "--surface",
+                "everything",
+                "--fault",
+                "load-advertised-and-unknown",
+            ],
             "it does with `--surface` 0.11.0 or 1.0.3",
         ),
         (

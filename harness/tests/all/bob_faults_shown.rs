@@ -10,7 +10,7 @@ use serde_json::Value;
 const SMOKE: &str = "toolcall/execute";
 
 /// Where requirements that all traffic is judged by are seen best.
-const SEEN_IN: [(&str, &[&str]); 20] = [
+const SEEN_IN: [(&str, &[&str]); 22] = [
     (
         "INTEROP-24",
         &["robust/nothing-waits-at-the-start", "init/initialize-twice"],
@@ -36,12 +36,14 @@ const SEEN_IN: [(&str, &[&str]); 20] = [
     ("TOOLCALL-12", &["terminal/commands"]),
     ("UPDATE-05", &["load/new-process"]),
     ("CONFIG-06", &["mode/each"]),
-    ("INIT-02", &["init/sparse-parameters", "init/handshake"]),
+    ("INIT-02", &["init/initialize-twice"]),
+    ("SESSION-04", &["session/relative-path-with-two-folders"]),
+    ("CLOSE-03", &["close/while-a-terminal-runs"]),
 ];
 
 /// Where a fault or a quirk is seen that the scenarios for its requirements do not bring about.
-pub(crate) const SHOWN_IN: [(&str, &str); 57] = [
-    ("asks-twice-at-once", "cancel/while-permission-is-asked"),
+pub(crate) const SHOWN_IN: [(&str, &str); 59] = [
+    ("asks-twice-at-once", "reqcancel/while-permission-is-asked"),
     ("current-mode-not-offered-after-a-load", "load/new-process"),
     (
         "current-mode-not-offered-after-a-resume",
@@ -49,6 +51,8 @@ pub(crate) const SHOWN_IN: [(&str, &str); 57] = [
     ),
     ("option-category-unknown-after-a-load", "load/new-process"),
     ("listed-without-id", "list/all"),
+    ("list-says-something", "list/between-turns"),
+    ("current-value-by-name", "mode/each"),
     ("listed-folder-missing", "list/all"),
     ("listed-folders-text", "list/all"),
     ("title-updated-in-words", "list/all"),
