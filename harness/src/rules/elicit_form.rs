@@ -62,6 +62,7 @@ fn flat(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
             Some("refers to another schema")
         } else {
             match kind {
+                Some("array") if holds_more(property) => Some("is a list of objects or lists"),
                 Some("string" | "number" | "integer" | "boolean" | "array") => None,
                 Some("object") => Some("is a nested object"),
                 Some(own) if own.starts_with('_') => {
@@ -106,6 +107,15 @@ fn flat(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
     if sound {
         out.pass(FLAT);
     }
+}
+
+/// Whether a list holds something else than choices.
+fn holds_more(list: &Value) -> bool {
+    let items = list.get("items");
+    items.is_some_and(|items| {
+        let kind = items.get("type").and_then(Value::as_str);
+        items.get("$ref").is_some() || matches!(kind, Some("object" | "array"))
+    })
 }
 
 fn stated(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {

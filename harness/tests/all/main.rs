@@ -12,6 +12,7 @@ mod agent_process;
 mod bob_faults;
 mod ci_job;
 mod cargo_test;
+mod bob_faults_shown;
 mod citations;
 mod cli_check;
 mod cli_diff;
