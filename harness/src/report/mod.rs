@@ -19,6 +19,7 @@ mod screen;
 mod surroundings;
 mod table;
 mod text;
+mod unexercised;
 mod vicinity;
 
 pub use differences::{Showing, counts, differences};

@@ -92,6 +92,7 @@ pub fn text(run: &Run, detail: Detail, screen: impl Into<Screen>) -> String {
             out.push(String::new());
         }
         open(&mut out, run, detail, screen);
+        out.extend(super::unexercised::unexercised(run, detail, width));
     }
     if let Some(blocked) = run.blocked.as_ref().filter(|_| !run.has_no_agent()) {
         out.extend(wrapped(&plain(&blocked.why), width));
