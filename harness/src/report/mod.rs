@@ -4,6 +4,7 @@ mod differences;
 mod excerpt;
 mod failure;
 mod json;
+mod page;
 mod paint;
 mod plain;
 mod run;
@@ -13,6 +14,7 @@ mod text;
 
 pub use differences::{Showing, counts, differences};
 pub use json::{to_json, to_json_with};
+pub use page::{Front, PageError, page};
 pub use paint::Paint;
 pub use plain::plain;
 pub use run::{AgentIdentity, Fault, Recording, Run, Scenario};
