@@ -9,12 +9,13 @@ use super::Exit;
 use super::check::files::whole;
 use super::output::{error, print, say};
 use super::redaction::redact;
-use super::reports::{Output, REPORT_FAULT};
+use super::reports::{self, REPORT_FAULT};
 use super::value::{self, Color, Target};
 use crate::canon::{Scrutiny, Volatility};
 use crate::check::check;
 use crate::diff::{Class, Comparison, Sides, delays, diff_looking_at};
-use crate::report::{self, AgentIdentity, Run, Showing, plain};
+use crate::report::document::Differs;
+use crate::report::{self, AgentIdentity, Document, Failed, Format, Run, Showing, plain};
 use crate::scenario::Status;
 use crate::trace::Recording;
 use crate::verdict::{KnownFailures, Piece, Verdict, assess_recordings};
@@ -65,7 +66,7 @@ pub(super) struct DiffArguments {
 
     /// Write a report: `json=FILE`, or `json=-` for stdout
     ///
-    /// May be repeated. With `json=-` the text goes to stderr.
+    /// The formats are `json` and `markdown`. May be repeated. With `-` as the file the text goes to stderr.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = value::target, help_heading = OUTPUT)]
     report: Vec<Target>,
 
@@ -84,13 +85,7 @@ pub(super) struct DiffArguments {
 
 /// Runs the command.
 pub(super) fn main(arguments: &DiffArguments) -> Exit {
-    let output = Output {
-        quiet: arguments.quiet,
-        verbose: arguments.verbose,
-        color: arguments.color,
-        reports: &arguments.report,
-    };
-    if let Err(why) = output.prepare() {
+    if let Err(why) = fits(&arguments.report).and_then(|()| reports::prepare(&arguments.report)) {
         error(why);
         return Exit::Usage;
     }
@@ -119,6 +114,18 @@ pub(super) fn main(arguments: &DiffArguments) -> Exit {
             error(format_args!("{why}; {REPORT_FAULT}"));
             Exit::Fault
         }
+    }
+}
+
+/// Two recordings that are compared are no test that passes or fails, and give no badge.
+fn fits(targets: &[Target]) -> Result<(), String> {
+    let other = |target: &&Target| !matches!(target.format, Format::Json | Format::Markdown);
+    match targets.iter().find(other) {
+        None => Ok(()),
+        Some(target) => Err(format!(
+            "`harness diff` writes no `{}`: it writes `json` and `markdown`; `harness replay` and `harness check` write all",
+            target.format.as_str()
+        )),
     }
 }
 
@@ -183,7 +190,7 @@ fn warn(arguments: &DiffArguments, sides: [&Recording; 2], comparison: &Comparis
 }
 
 fn show(arguments: &DiffArguments, comparison: &Comparison) -> Result<(), String> {
-    let to_stdout = arguments.report.contains(&Target::Stdout);
+    let to_stdout = reports::to_stdout(&arguments.report);
     let paint = if to_stdout {
         arguments.color.paint(&io::stderr())
     } else {
@@ -217,12 +224,12 @@ fn show(arguments: &DiffArguments, comparison: &Comparison) -> Result<(), String
         return Ok(());
     }
     let run = judged(&arguments.right)?;
-    for target in &arguments.report {
-        let json = report::to_json_with(&run, comparison)
-            .map_err(|error| format!("no report could be made: {error}"))?;
-        target.write(&json)?;
-    }
-    Ok(())
+    let mut document = Document::of(&run, false);
+    let differences = comparison.differences.iter().cloned();
+    document.differences = Some(differences.map(Differs::from).collect());
+    document.differences_omitted = Some(comparison.omitted);
+    document.level = Some(arguments.level);
+    reports::write(&arguments.report, &document)
 }
 
 /// The recording on the right, judged by itself: what the report says beside the differences.
@@ -244,6 +251,7 @@ fn judged(path: &Path) -> Result<Run, String> {
         version: agent.version.as_deref(),
         today: "",
     };
+    let failed = Failed::all(&checked.judgement, None, &known);
     let assessment = assess_recordings(&[(piece, known)], |_| true);
     let status = match assessment.verdict {
         Verdict::Conformant | Verdict::KnownFailures => Status::Pass,
@@ -255,6 +263,7 @@ fn judged(path: &Path) -> Result<Run, String> {
         agent: agent.clone(),
         status,
         checked,
+        failed,
     };
     Ok(Run {
         agent,

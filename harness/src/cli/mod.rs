@@ -18,6 +18,7 @@ mod record;
 mod redact;
 mod redaction;
 mod replay;
+mod report;
 mod reports;
 mod run;
 mod serving;
@@ -53,6 +54,8 @@ enum Command {
     Diff(diff::DiffArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
     Replay(Box<replay::ReplayArguments>),
+    /// Make other formats of a report that was written as JSON
+    Report(report::ReportArguments),
     /// Replace secrets in a recording that exists
     Redact(redact::RedactArguments),
     /// Play the agent of a recording to a client on stdin and stdout
@@ -103,6 +106,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Check(arguments) => check::main(&arguments).into(),
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
+        Command::Report(arguments) => report::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
         Command::Play(arguments) => play::main(&arguments).into(),
         Command::Model(arguments) => model::main(&arguments).into(),

@@ -3,8 +3,8 @@
 use std::io;
 
 use super::output::{error, print, say};
-use super::value::{Color, Target};
-use crate::report::{self, Detail, Run, plain};
+use super::value::{Color, Place, Target};
+use crate::report::{self, Detail, Document, Run, plain};
 
 /// What a person is to do about a fault of the harness.
 pub(super) const REPORT_FAULT: &str =
@@ -16,32 +16,61 @@ pub(super) struct Output<'a> {
     pub(super) quiet: bool,
     pub(super) verbose: bool,
     pub(super) color: Color,
+    pub(super) strict: bool,
     pub(super) reports: &'a [Target],
 }
 
-impl Output<'_> {
-    /// Finds out before the work rather than after it whether the reports can be written.
-    ///
-    /// # Errors
-    /// A sentence on a report that cannot.
-    pub(super) fn prepare(&self) -> Result<(), String> {
-        let stdout = |target: &&Target| **target == Target::Stdout;
-        if self.reports.iter().filter(stdout).count() > 1 {
-            return Err("only one report can go to stdout".to_owned());
-        }
-        for target in self.reports {
-            if let Target::File(path) = target {
-                std::fs::write(path, "").map_err(|error| {
-                    format!(
-                        "the report cannot be written to `{}`: {error}",
-                        path.display()
-                    )
-                })?;
-            }
-        }
-        Ok(())
+/// Finds out before the work rather than after it whether the reports can be written.
+///
+/// # Errors
+/// A sentence on a report that cannot.
+pub(super) fn prepare(targets: &[Target]) -> Result<(), String> {
+    let stdout = |target: &&Target| target.place == Place::Stdout;
+    if targets.iter().filter(stdout).count() > 1 {
+        return Err("only one report can go to stdout".to_owned());
     }
+    for (number, target) in targets.iter().enumerate() {
+        let mut earlier = targets.iter().take(number);
+        if let Place::File(path) = &target.place
+            && earlier.any(|other| other.place == target.place)
+        {
+            return Err(format!("two reports are to go to `{}`", path.display()));
+        }
+    }
+    for target in targets {
+        if let Place::File(path) = &target.place {
+            std::fs::write(path, "").map_err(|error| {
+                format!(
+                    "the report cannot be written to `{}`: {error}",
+                    path.display()
+                )
+            })?;
+        }
+    }
+    Ok(())
+}
 
+/// Whether a report goes to stdout, so that the text for people goes to stderr.
+pub(super) fn to_stdout(targets: &[Target]) -> bool {
+    targets.iter().any(|target| target.place == Place::Stdout)
+}
+
+/// Writes the report in every format that is wanted.
+///
+/// # Errors
+/// A sentence on what could not be written.
+pub(super) fn write(targets: &[Target], document: &Document) -> Result<(), String> {
+    for target in targets {
+        let text = target
+            .format
+            .render(document)
+            .map_err(|error| format!("no report could be made: {error}; {REPORT_FAULT}"))?;
+        target.place.write(&text)?;
+    }
+    Ok(())
+}
+
+impl Output<'_> {
     /// Shows the reports.
     ///
     /// # Errors
@@ -58,7 +87,7 @@ impl Output<'_> {
                 say(plain(line));
             }
         }
-        if self.reports.contains(&Target::Stdout) {
+        if to_stdout(self.reports) {
             let paint = self.color.paint(&io::stderr());
             say(report::text(run, detail, paint).trim_end());
         } else {
@@ -66,11 +95,6 @@ impl Output<'_> {
             print(&report::text(run, detail, paint))
                 .map_err(|error| format!("the report could not be written to stdout: {error}"))?;
         }
-        for target in self.reports {
-            let json = report::to_json(run)
-                .map_err(|error| format!("no report could be made: {error}; {REPORT_FAULT}"))?;
-            target.write(&json)?;
-        }
-        Ok(())
+        write(self.reports, &Document::of(run, self.strict))
     }
 }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use crate::report::Paint;
+use crate::report::{Format, Paint};
 
 /// The longest time limit, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
@@ -41,16 +41,25 @@ impl Color {
     }
 }
 
+/// A report that is written: in which format, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// `json` of `json=FILE`
+    pub(super) format: Format,
+    /// `FILE` of `json=FILE`
+    pub(super) place: Place,
+}
+
 /// Where a report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    /// `json=-`
+pub(super) enum Place {
+    /// `-`
     Stdout,
-    /// `json=FILE`
+    /// `FILE`
     File(PathBuf),
 }
 
-impl Target {
+impl Place {
     /// Writes the report.
     ///
     /// # Errors
@@ -71,18 +80,26 @@ impl Target {
 
 /// A report as `--report` names it.
 pub(super) fn target(text: &str) -> Result<Target, String> {
-    let file = match text.split_once('=') {
-        Some(("json", file)) => file,
-        Some((format, _)) => {
-            return Err(format!("there is no format `{format}`; there is `json`"));
-        }
-        None => return Err("expected a format and a file, such as `json=report.json`".to_owned()),
+    let Some((word, file)) = text.split_once('=') else {
+        return Err("expected a format and a file, such as `json=report.json`".to_owned());
     };
-    match file {
-        "" => Err("the name of the file is missing, as in `json=report.json`".to_owned()),
-        "-" => Ok(Target::Stdout),
-        file => Ok(Target::File(PathBuf::from(file))),
-    }
+    let Some(format) = Format::named(word) else {
+        let all = Format::ALL.map(|format| format!("`{}`", format.as_str()));
+        return Err(format!(
+            "there is no format `{word}`; there are {}",
+            all.join(", ")
+        ));
+    };
+    let place = match file {
+        "" => {
+            return Err(format!(
+                "the name of the file is missing, as in `{word}=FILE`"
+            ));
+        }
+        "-" => Place::Stdout,
+        file => Place::File(PathBuf::from(file)),
+    };
+    Ok(Target { format, place })
 }
 
 /// A time limit in seconds.
@@ -142,11 +159,15 @@ mod tests {
 
     #[test]
     fn a_report_has_a_format_and_a_file() {
-        assert_eq!(target("json=-"), Ok(Target::Stdout));
-        assert_eq!(target("json=a=b"), Ok(Target::File("a=b".into())));
+        let of = |format, place| Ok(Target { format, place });
+        assert_eq!(target("json=-"), of(Format::Json, Place::Stdout));
+        assert_eq!(
+            target("junit=a=b"),
+            of(Format::Junit, Place::File("a=b".into()))
+        );
         assert!(target("xml=a").unwrap_err().contains("no format `xml`"));
         assert!(target("json").unwrap_err().contains("json=report.json"));
-        assert!(target("json=").unwrap_err().contains("is missing"));
+        assert!(target("badge=").unwrap_err().contains("as in `badge=FILE`"));
     }
 
     #[test]

@@ -1,9 +1,15 @@
 //! The faces of a run: what people and programs read. They read findings and traces, and never judge.
 
+mod badge;
 mod differences;
+pub mod document;
+mod evidence;
 mod excerpt;
 mod failure;
+mod format;
 mod json;
+mod junit;
+mod markdown;
 mod page;
 mod paint;
 mod plain;
@@ -13,11 +19,12 @@ mod table;
 mod text;
 
 pub use differences::{Showing, counts, differences};
-pub use json::{to_json, to_json_with};
+pub use document::Document;
+pub use format::Format;
 pub use page::{Front, PageError, page};
 pub use paint::Paint;
 pub use plain::plain;
-pub use run::{AgentIdentity, Fault, Recording, Run, Scenario};
+pub use run::{AgentIdentity, Failed, Fault, Recording, Run, Scenario};
 pub use surroundings::Surroundings;
 pub(crate) use table::{table, wrapped};
 pub use text::{Detail, text};

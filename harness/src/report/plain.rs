@@ -14,7 +14,8 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Characters that are no visible text: control characters, marks for the direction of writing, and those of no width.
+/// Characters that are no visible text: control characters, marks for the direction of writing, those of no width, and those
+/// that XML does not know.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -26,6 +27,8 @@ fn is_hidden(character: char) -> bool {
                 | '\u{2060}'..='\u{206f}'
                 | '\u{feff}'
                 | '\u{fff9}'..='\u{fffb}'
+                | '\u{fffe}'
+                | '\u{ffff}'
                 | '\u{e0000}'..='\u{e007f}'
         )
 }

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::Surroundings;
 use crate::check::Checked;
-use crate::rules::Start;
+use crate::rules::{Judgement, Start};
 use crate::scenario::{Outcome, Status};
-use crate::verdict::{Assessment, Blocked, Blocker};
+use crate::spec::{Catalogue, Requirement};
+use crate::verdict::{Assessment, Blocked, Blocker, KnownFailures, State};
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -72,6 +73,8 @@ pub struct Recording {
     pub status: Status,
     /// What came of judging it.
     pub checked: Checked,
+    /// The requirements that failed in it.
+    pub failed: Vec<Failed>,
 }
 
 impl Recording {
@@ -83,6 +86,7 @@ impl Recording {
             seconds: self.checked.seconds,
             trace: Some(self.trace.clone()),
             why: self.missing(),
+            failed: self.failed.clone(),
         }
     }
 
@@ -199,18 +203,52 @@ pub struct Scenario {
     pub trace: Option<PathBuf>,
     /// Why it did not pass, a sentence each.
     pub why: Vec<String>,
+    /// The requirements that failed in it.
+    pub failed: Vec<Failed>,
 }
 
 impl Scenario {
-    /// What the faces need of an outcome.
-    pub fn of(outcome: &Outcome) -> Self {
+    /// What the faces need of an outcome of an agent with these known failures.
+    pub fn of(outcome: &Outcome, known: &KnownFailures<'_>) -> Self {
         Self {
             id: outcome.id.clone(),
             status: outcome.status,
             seconds: outcome.seconds,
             trace: outcome.trace.clone(),
             why: outcome.why.clone(),
+            failed: Failed::all(&outcome.judgement, Some(&outcome.id), known),
         }
+    }
+}
+
+/// A requirement that failed in one trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// Its id.
+    pub id: &'static str,
+    /// Whether that is known for the agent.
+    pub known: bool,
+}
+
+impl Failed {
+    /// All that failed by a judgement, in the order of the catalogue.
+    pub fn all(
+        judgement: &Judgement,
+        scenario: Option<&str>,
+        known: &KnownFailures<'_>,
+    ) -> Vec<Self> {
+        let fails = |requirement: &&Requirement| {
+            let tally = judgement.get(&requirement.id);
+            tally.is_some_and(|tally| State::of(tally, requirement.level) == State::Fail)
+        };
+        Catalogue::v1()
+            .iter()
+            .filter(fails)
+            .map(|requirement| Self {
+                id: &requirement.id,
+                known: known.find(&requirement.id, scenario).is_some(),
+            })
+            .collect()
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::condition::{Condition, ConditionError};
@@ -16,7 +16,7 @@ use super::schema::Schema;
 const REPOSITORY_HOST: &str = "https://github.com/";
 
 /// How much a requirement binds, strongest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// A failure makes the agent non-conforming.
@@ -55,7 +55,7 @@ impl Level {
 }
 
 /// Why a requirement has its level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
     /// A keyword such as MUST in the stable pages or in the schema's text.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::standing::standing;
 use super::{Stale, Standing, State};
 use crate::profile::Known;
@@ -48,7 +50,8 @@ pub struct KnownFailures<'a> {
 }
 
 impl<'a> KnownFailures<'a> {
-    pub(super) fn find(&self, id: &str, scenario: Option<&str>) -> Option<&'a Known> {
+    /// The entry that excuses a failure of `id` in a scenario.
+    pub fn find(&self, id: &str, scenario: Option<&str>) -> Option<&'a Known> {
         self.entries
             .iter()
             .find(|known| known.covers(id, scenario) && known.counts(self.version, self.today))
@@ -68,7 +71,8 @@ impl<'a> KnownFailures<'a> {
 pub type Totals = BTreeMap<Level, BTreeMap<State, usize>>;
 
 /// The verdict on an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// No `must` failed and the baseline was shown.
     Conformant,

@@ -1,5 +1,7 @@
 //! One cause, one failure: what stood in the way of a whole run is named once, and what depends on it is inconclusive.
 
+use serde::{Deserialize, Serialize};
+
 use super::assessment::{missing, totals};
 use super::{Assessment, State, Verdict};
 use crate::spec::Level;
@@ -16,7 +18,8 @@ pub struct Blocked {
 }
 
 /// The kinds of things that keep a run from being judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Blocker {
     /// The agent could not be started or never answered `initialize`.
     NoAgent,

@@ -34,6 +34,10 @@ fn shape(mut report: Value) -> Value {
         ["TRANSPORT-02", "INIT-01", "CANCEL-01"].contains(&entry["id"].as_str().unwrap())
     });
     for entry in requirements {
+        entry["statement"] = json!("TEXT");
+        for link in entry["cite"].as_array_mut().unwrap() {
+            *link = json!("LINK");
+        }
         if let Some(shown) = entry.get_mut("shown") {
             shown["trace"] = json!("TRACE");
         }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use super::Exit;
 use super::output::error;
-use super::reports::REPORT_FAULT;
+use super::reports::{self, REPORT_FAULT};
 use super::tables;
 use crate::check::{Checked, check};
 use crate::profile::{Known, Profile, Profiles};
-use crate::report::{AgentIdentity, Recording, Run};
+use crate::report::{AgentIdentity, Failed, Recording, Run};
 use crate::scenario::Status;
 use crate::scenario::file::{Selection, Set};
 use crate::spec::Requirement;
@@ -54,7 +54,7 @@ fn judge(arguments: &CheckArguments) -> Result<Run, Vec<String>> {
     };
     let own = tables::settings(&profiles).map_err(|error| one(&error))?;
     let paths = files::paths(&arguments.files)?;
-    arguments.output().prepare().map_err(|error| vec![error])?;
+    reports::prepare(&arguments.report).map_err(|error| vec![error])?;
     let mut recordings = Vec::new();
     let mut known = Vec::new();
     for path in paths {
@@ -112,9 +112,13 @@ fn conclude(
             (piece, known)
         })
         .collect();
-    let statuses: Vec<Status> = pieces
+    let each: Vec<(Status, Vec<Failed>)> = pieces
         .iter()
-        .map(|piece| status(std::slice::from_ref(piece), in_scope))
+        .map(|piece| {
+            let mut failed = Failed::all(&piece.0.judgement, None, &piece.1);
+            failed.retain(|failed| selection.judges(failed.id));
+            (status(std::slice::from_ref(piece), in_scope), failed)
+        })
         .collect();
     let mut assessment = assess_recordings(&pieces, in_scope);
     drop(pieces);
@@ -124,12 +128,13 @@ fn conclude(
     }
     let recordings: Vec<Recording> = judged
         .into_iter()
-        .zip(statuses)
-        .map(|((trace, agent, checked), status)| Recording {
+        .zip(each)
+        .map(|((trace, agent, checked), (status, failed))| Recording {
             trace,
             agent,
             status,
             checked,
+            failed,
         })
         .collect();
     Run {

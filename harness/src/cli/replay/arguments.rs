@@ -7,7 +7,6 @@ use clap::Args;
 use super::super::agent::{
     AgentArguments, LimitArguments, OUTPUT, OutputArguments, PACE, SurroundingsArguments,
 };
-use super::super::reports::Output;
 use super::super::value::{self, Color};
 use crate::diff::Class;
 use crate::replay::Model;
@@ -103,18 +102,6 @@ pub(crate) struct ReplayArguments {
     /// Colour: `auto`, `always` or `never`; NO_COLOR is heeded
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
     pub(super) color: Color,
-}
-
-impl ReplayArguments {
-    /// How much is shown, and where.
-    pub(super) fn output(&self) -> Output<'_> {
-        Output {
-            quiet: self.quiet,
-            verbose: self.verbose,
-            color: self.color,
-            reports: &self.output.report,
-        }
-    }
 }
 
 /// Which model the agent talks to.

@@ -9,7 +9,7 @@ pub(super) mod sources;
 use super::Exit;
 use super::agent::Prepared;
 use super::output::{error, say};
-use super::reports::REPORT_FAULT;
+use super::reports::{self, REPORT_FAULT};
 use crate::profile::Known;
 use crate::report::{AgentIdentity, Fault, Run};
 use crate::rules::judge_recording;
@@ -36,7 +36,7 @@ pub(super) fn main(arguments: &ReplayArguments) -> Exit {
         return Exit::Usage;
     }
     let prepared = Prepared::new(&arguments.agent, arguments.output.keep.as_deref(), "replay")
-        .and_then(|prepared| arguments.output().prepare().map(|()| prepared));
+        .and_then(|prepared| reports::prepare(&arguments.output.report).map(|()| prepared));
     let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(why) => {

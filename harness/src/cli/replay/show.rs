@@ -2,19 +2,17 @@
 
 use std::io;
 
-use serde_json::{Value, json};
-
 use super::super::agent::HomeChoice;
 use super::super::output::{error, print, say};
-use super::super::reports::REPORT_FAULT;
-use super::super::value::Target;
+use super::super::reports;
 use super::ReplayArguments;
 use super::arguments::ModelChoice;
 use super::play::{Played, Seen};
 use super::sources::Source;
 use crate::agent::Named;
 use crate::diff::{Class, Comparison};
-use crate::report::{self, Detail, Paint, Run, Showing, plain};
+use crate::report::document::{Differs, Replayed};
+use crate::report::{self, Detail, Document, Paint, Run, Showing, plain};
 
 /// Shows the reports.
 ///
@@ -29,7 +27,7 @@ pub(super) fn show(
     if let Some(blocked) = run.blocked.as_ref().filter(|_| run.has_no_agent()) {
         error(plain(&blocked.why));
     }
-    let to_stdout = arguments.output.report.contains(&Target::Stdout);
+    let to_stdout = reports::to_stdout(&arguments.output.report);
     let paint = if to_stdout {
         arguments.color.paint(&io::stderr())
     } else {
@@ -51,12 +49,11 @@ pub(super) fn show(
         print(&text)
             .map_err(|error| format!("the report could not be written to stdout: {error}"))?;
     }
-    for target in &arguments.output.report {
-        let report = to_json(sources, played, run)
-            .map_err(|error| format!("no report could be made: {error}; {REPORT_FAULT}"))?;
-        target.write(&report)?;
+    if arguments.output.report.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let document = document(arguments, sources, played, run);
+    reports::write(&arguments.output.report, &document)
 }
 
 fn of_one(
@@ -212,38 +209,36 @@ fn steadiness(all: &[Seen], level: Class, runs: usize) -> String {
 }
 
 /// The report of the judgement with the differences of all recordings.
-fn to_json(sources: &[Source], played: &[Played], run: &Run) -> serde_json::Result<String> {
-    let mut report: Value = serde_json::from_str(&report::to_json(run)?)?;
+fn document(
+    arguments: &ReplayArguments,
+    sources: &[Source],
+    played: &[Played],
+    run: &Run,
+) -> Document {
     let mut differences = Vec::new();
     let mut replays = Vec::new();
     for (source, played) in sources.iter().zip(played) {
-        let path = source.path.display().to_string();
-        let traces: Vec<String> = played
-            .runs
-            .iter()
-            .filter_map(|run| Some(run.trace.as_ref()?.display().to_string()))
-            .collect();
-        for seen in &played.differences {
-            let mut difference = serde_json::to_value(&seen.difference)?;
-            if let Some(members) = difference.as_object_mut() {
-                members.insert("recording".into(), json!(path));
-                members.insert("runs".into(), json!(seen.runs));
-                members.insert("of".into(), json!(played.runs.len()));
-            }
-            differences.push(difference);
-        }
-        replays.push(json!({
-            "recording": path,
-            "traces": traces,
-            "differences": played.differences.len(),
-            "notes": played.notes,
+        let recording = source.path.display().to_string();
+        let traces = played.runs.iter();
+        differences.extend(played.differences.iter().map(|seen| Differs {
+            difference: seen.difference.clone(),
+            recording: Some(recording.clone()),
+            runs: Some(seen.runs),
+            of: Some(played.runs.len()),
         }));
+        replays.push(Replayed {
+            traces: traces
+                .filter_map(|run| Some(run.trace.as_ref()?.display().to_string()))
+                .collect(),
+            differences: played.differences.len(),
+            notes: played.notes.clone(),
+            recording,
+        });
     }
-    if let Some(members) = report.as_object_mut() {
-        members.insert("differences".into(), Value::Array(differences));
-        members.insert("replays".into(), Value::Array(replays));
+    Document {
+        differences: Some(differences),
+        level: Some(arguments.level),
+        replays: Some(replays),
+        ..Document::of(run, arguments.strict)
     }
-    let mut text = serde_json::to_string_pretty(&report)?;
-    text.push('\n');
-    Ok(text)
 }

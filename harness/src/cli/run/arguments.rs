@@ -130,6 +130,7 @@ impl RunArguments {
             quiet: self.quiet,
             verbose: self.verbose,
             color: self.color,
+            strict: self.strict,
             reports: &self.output.report,
         }
     }

@@ -80,6 +80,10 @@ fn conclude(plan: &Plan, played: Played) -> Run {
     };
     let judged = |requirement: &crate::spec::Requirement| plan.selection.judges(&requirement.id);
     let mut assessment = assess(&pieces, scope, judged, &known);
+    let scenarios = outcomes
+        .iter()
+        .map(|outcome| report::Scenario::of(outcome, &known))
+        .collect();
     let blocked = played
         .no_agent
         .or_else(|| held_up(outcomes, &assessment, handshake))
@@ -92,7 +96,7 @@ fn conclude(plan: &Plan, played: Played) -> Run {
         surroundings: Some(surroundings(&plan.setup)),
         assessment,
         blocked,
-        scenarios: outcomes.iter().map(report::Scenario::of).collect(),
+        scenarios,
         recordings: Vec::new(),
         faults: outcomes
             .iter()

@@ -1,6 +1,7 @@
 //! From arguments to what is to be done, with a sentence for what cannot be.
 
 use super::super::agent::{HomeChoice, ModelChoice, Prepared};
+use super::super::reports;
 use super::super::tables;
 use super::arguments::RunArguments;
 use super::jobs;
@@ -41,7 +42,7 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
         );
     }
     let prepared = Prepared::new(&arguments.agent, arguments.output.keep.as_deref(), "run")?;
-    arguments.output().prepare()?;
+    reports::prepare(&arguments.output.report)?;
     let upstreams = Upstreams::new(arguments.record_model.clone())?;
     let scripted = arguments.model == ModelChoice::Scripted && upstreams.is_none();
     Ok(Plan {

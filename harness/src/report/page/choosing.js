@@ -1,7 +1,7 @@
 // Lists that one narrows by words and by state: the requirements and the scenarios.
 
 /**
- * A list with its filter: `entries` are `{text, tests, draw}`; `chips` are groups of `{name, values}`. A test is a value of a
+ * A list with its filter: `entries` are `{name, text, tests, draw}`; `chips` are groups of `{name, values}`. A test is a value of a
  * chip's group. Filter and list are joined by the keyboard: Enter and arrow down go into the list, Escape goes back.
  */
 function filteredList(title, entries, chips, given) {
@@ -24,6 +24,9 @@ function filteredList(title, entries, chips, given) {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const shown = drawn.filter((entry) => words.every((word) => entry.lower.includes(word))
       && chips.every((chip) => chosen[chip.name] === '' || entry.tests[chip.name] === chosen[chip.name]));
+    // Those whose name begins with what is looked for come first.
+    const named = (entry) => words.length === 1 && entry.name.toLowerCase().startsWith(words[0]);
+    shown.sort((one, other) => named(other) - named(one));
     box.replaceChildren(...shown.map((entry) => entry.node ??= make('li', {}, entry.draw())));
     for (const [index, link] of [...box.querySelectorAll('a')].entries()) link.setAttribute('tabindex', index === 0 ? '0' : '-1');
     const here = box.querySelector('[aria-current]');

@@ -117,12 +117,11 @@ function shellWords(words) {
   return words.map(quoted).join(' ');
 }
 
-/** The command that shows a scenario again; none for recordings. */
-function repeatOf(finding) {
-  if (!IS_RUN || !finding.scenario) return undefined;
-  const repeat = REPORT.repeat;
-  if (Array.isArray(repeat?.before)) {
-    return shellWords([...repeat.before, '--only', finding.scenario, ...list(repeat.after)]);
-  }
-  return shellWords(['harness', 'run', '--agent', shellWords(list(REPORT.agent?.command)), '--only', finding.scenario]);
+/** The command that shows a finding of a requirement again, where the report says how. */
+function repeatOf(requirement, finding) {
+  const before = list(REPORT.repeat?.before);
+  const after = list(REPORT.repeat?.after);
+  if (before.length === 0) return undefined;
+  if (finding.scenario) return shellWords([...before, '--only', finding.scenario, ...after]);
+  return finding.trace ? shellWords([...before, '--only', requirement.id, finding.trace, ...after]) : undefined;
 }

@@ -11,9 +11,10 @@ function showDetail(place, view, row, go) {
       make('h2', { id: 'detail-title' }, `Event ${event.number}`),
       make('p', { class: 'facts' }, `${way(event)} · ${event.at.toFixed(6)} s`),
       make('button', { type: 'button', class: 'small', onclick: (click) => copy(click.currentTarget, addressOf(link)) }, 'Copy link')),
-    ...marks.map((mark) => markBox(mark)),
+    ...marks.filter((mark) => mark.failed).map(markBox),
     relations(view, event, go),
     ...(row.group ? [groupView(row)] : wireView(view, event, marks)),
+    ...marks.filter((mark) => !mark.failed).map(markBox),
   );
   place.scrollTop = 0;
 }
@@ -21,7 +22,7 @@ function showDetail(place, view, row, go) {
 /** What was found here, with the way to the text that is cited. */
 function markBox(mark) {
   if (mark.difference) {
-    return make('div', { class: 'finding difference' },
+    return make('div', { class: `finding ${mark.failed ? 'fail' : 'noticed'}` },
       make('p', {}, make('a', { href: `#difference=${mark.difference.number}` }, `${mark.difference.class} difference`)),
       make('p', {}, ...prose(mark.difference.message)));
   }
@@ -63,7 +64,10 @@ function relations(view, event, go) {
 
 /** The message, indented with its marks, and as it was on the wire. */
 function wireView(view, event, marks) {
-  const pointers = marks.map((mark) => mark.finding?.path).filter((path) => typeof path === 'string');
+  // Where something failed, that alone is marked; else what is noted.
+  const failed = marks.filter((mark) => mark.failed && mark.finding);
+  const told = failed.length > 0 ? failed : marks;
+  const pointers = told.map((mark) => mark.finding?.path).filter((path) => typeof path === 'string');
   const { text, name, json } = bodyOf(view.trace, event);
   const pretty = json ? jsonView(text, pointers, name) : textView(text, name);
   if (!json && pointers.length > 0) pretty.classList.add('marked');

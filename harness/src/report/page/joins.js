@@ -17,7 +17,7 @@ class Joins {
 
   /** Takes the next event. */
   take(event) {
-    if (event.session !== undefined) this.session(event.session);
+    if (event.session !== undefined && event.session !== this.last) this.session(event.session);
     if (event.kind === 'request') this.request(event);
     else if (event.kind === 'answer' || event.kind === 'error') this.answer(event);
     else if (event.exchange !== undefined) this.exchange(event);
@@ -31,6 +31,7 @@ class Joins {
   /** The number of a session, from 1. */
   session(id) {
     const { sessions } = this.trace;
+    this.last = id;
     if (!sessions.has(id)) sessions.set(id, sessions.size + 1);
     return sessions.get(id);
   }

@@ -72,7 +72,7 @@ function remarks() {
 /** A failed requirement: what is demanded, what was seen, the message, and where it is written. */
 function failureCard(requirement) {
   const [finding] = requirement.findings;
-  const more = requirement.findings.length - 1;
+  const more = (requirement.fails ?? requirement.findings.length) - 1;
   return make('article', { class: `card ${requirement.known ? 'known' : 'fail'}`, 'aria-labelledby': `card-${requirement.id}` },
     make('h3', { id: `card-${requirement.id}` }, stateMark('fail', requirement.known ? 'known' : 'fail'), ' ',
       make('a', { href: `#${requirement.id}` }, requirement.id), ' ', levelMark(requirement.level)),
@@ -84,12 +84,12 @@ function failureCard(requirement) {
 }
 
 /** What was seen, with the way to the message. */
-function findingLine(finding, withRepeat = false) {
+function findingLine(finding, requirement) {
   const recording = recordingOf(finding.trace);
   const event = Number.isInteger(finding.event) ? `&event=${finding.event}` : '';
   const where = recording?.name ?? finding.scenario ?? finding.trace;
   const words = event ? `Show the message: event ${finding.event} of ${where}` : `Show ${where}`;
-  const repeat = withRepeat ? repeatOf(finding) : undefined;
+  const repeat = requirement ? repeatOf(requirement, finding) : undefined;
   return make('div', { class: 'seen' },
     make('p', {}, ...prose(finding.message)),
     make('p', { class: 'ways' },
@@ -99,7 +99,7 @@ function findingLine(finding, withRepeat = false) {
 
 function commandLine(command) {
   return make('div', { class: 'command' },
-    make('code', { tabindex: '0', role: 'region', 'aria-label': 'Command that repeats it' }, command),
+    make('code', {}, command),
     make('button', { type: 'button', class: 'small', onclick: (event) => copy(event.currentTarget, command) }, 'Copy'));
 }
 

@@ -47,6 +47,8 @@ async function showRecording(place, name, wanted) {
         chosen = true;
         if (firstEvent >= trace.events.length) announce(`There is no event ${firstEvent}: the recording has ${trace.events.length}`);
         goTo(Math.min(firstEvent, trace.events.length - 1), false);
+        // Where picture and event stand below each other, the picture is what was asked for.
+        if (Number.isInteger(wanted)) view.picture.scrollIntoView({ block: 'nearest' });
       } else if (whole && view.log.current >= 0) goTo(view.shown, false);
     });
     if (view.token === token) ready();
@@ -167,6 +169,7 @@ function ready() {
     view.sessions.hidden = false;
   }
   if (view.trace.recording.cut) view.status.append(' · ', make('strong', {}, view.trace.recording.cut));
+  performance.mark('ready');
   document.body.dataset.ready = view.trace.recording.name;
 }
 

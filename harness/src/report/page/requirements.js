@@ -3,6 +3,7 @@
 function showRequirements(place, given) {
   const chosen = REQUIREMENT.get(given.id);
   const entries = REQUIREMENTS.map((one) => ({
+    name: one.id,
     text: `${one.id} ${one.level} ${one.status} ${one.statement} ${one.check ?? ''}`,
     tests: { level: one.level, state: one.status, area: one.area },
     draw: () => make('a', { href: `#${one.id}`, class: 'entry', 'aria-current': one === chosen && 'true' },
@@ -37,7 +38,7 @@ function requirementArticle(one) {
     make('p', { class: 'statement large' }, ...prose(one.statement)),
     citations(one),
     one.reason && make('p', {}, 'Known: ', ...prose(one.reason)),
-    one.findings.length > 0 && part('What failed', manyOf(one.findings.map((finding) => findingLine(finding, true)))),
+    one.findings.length > 0 && part('What failed', manyOf(one.findings.map((finding) => findingLine(finding, one)))),
     one.why.length > 0 && part('Why', make('ul', {}, one.why.map((why) => make('li', {}, ...prose(why))))),
     one.notes.length > 0 && part('What was noted', manyOf(one.notes.map((finding) => findingLine(finding)))),
     evidence && part('Evidence', make('p', {}, evidence.element

@@ -63,22 +63,32 @@ function rowsOf(trace, choice, opened, marked) {
     if (own !== undefined && group && key === own) {
       group.events.push(event);
       group.to = event.number;
+    } else if (own === undefined) {
+      group = undefined;
+      rows.push({ event, from: event.number, to: event.number });
     } else {
       group = { events: [event], from: event.number, to: event.number };
       key = own;
       rows.push(group);
-      if (own === undefined) group = undefined;
     }
     before = event;
   }
-  return rows.flatMap((row) => {
-    if (row.gap !== undefined) return [row];
-    const [event] = row.events;
-    if (row.events.length === 1) return [{ event, from: event.number, to: event.number }];
-    const head = { group: row.events, from: row.from, to: row.to, open: opened.has(row.from) };
-    if (!head.open) return [head];
-    return [head, ...row.events.map((one) => ({ event: one, from: one.number, to: one.number, inside: true }))];
-  });
+  return laidOut(rows, opened);
+}
+
+/** The rows with groups of one as their event, and with the events of an opened group behind its head. */
+function laidOut(rows, opened) {
+  const all = [];
+  for (const row of rows) {
+    if (row.events === undefined) all.push(row);
+    else if (row.events.length === 1) all.push({ event: row.events[0], from: row.from, to: row.to });
+    else {
+      const open = opened.has(row.from);
+      all.push({ group: row.events, from: row.from, to: row.to, open });
+      if (open) for (const event of row.events) all.push({ event, from: event.number, to: event.number, inside: true });
+    }
+  }
+  return all;
 }
 
 /** The row that shows an event; -1 where none does. */

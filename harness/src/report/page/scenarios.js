@@ -11,7 +11,8 @@ function showScenarios(place, given) {
     const name = one.recording?.name ?? one.id;
     const head = make('span', { class: 'entry-head' }, make('strong', {}, name), Number.isFinite(one.seconds) && make('span', { class: 'facts' }, duration(one.seconds)));
     return {
-      text: `${one.id} ${one.status} ${one.title} ${one.why.join(' ')} ${one.covers.join(' ')}`,
+      name,
+      text: `${one.id} ${one.status ?? ''} ${one.title} ${one.why.join(' ')} ${one.covers.join(' ')}`,
       tests: { state: one.status, area: name.split('/')[0] },
       draw: () => make(one.recording ? 'a' : 'div', { href: `#trace=${hashPart(name)}`, class: 'entry' }, one.status && stateMark(one.status), head,
         make('span', { class: 'entry-text' }, one.title), one.why.length > 0 && make('span', { class: 'entry-why' }, ...prose(one.why.join('; ')))),
