@@ -58,7 +58,8 @@ pub(crate) struct CheckArguments {
 
     /// Write a report: `json=FILE`, or `json=-` for stdout
     ///
-    /// The formats are `json`, `junit`, `markdown` and `badge`. May be repeated. With `-` as the file the text goes to stderr.
+    /// The formats are `html` (a page for a browser), `json`, `junit`, `markdown` and `badge`. May be repeated. With `-` as the
+    /// file the text goes to stderr.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = value::target, help_heading = OUTPUT)]
     pub(super) report: Vec<Target>,
 
