@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 
 use super::table::table;
-use super::{Run, plain};
+use super::{Detail, Run, plain};
 use crate::profile::Consent;
 use crate::scenario::Status;
 use crate::scenario::file::{Scenario, Set};
 use crate::spec::Level;
 use crate::verdict::{Standing, State};
 
-/// So many lines are shown.
+/// So many lines are shown, unless all are asked for.
 const LINES: usize = 12;
 
 /// So many ids stand in one line.
 const IDS: usize = 6;
 
-/// A line holds no more characters of what would exercise something.
-const WIDTH: usize = 84;
+/// What would exercise something has at least so many columns.
+const NARROWEST: usize = 24;
 
 /// Lines that say which requirements were not exercised or stayed inconclusive, and what would exercise them, the most
 /// weighty first; none where nothing was run, or where something held up the whole run.
-pub(super) fn unexercised(run: &Run) -> Vec<String> {
+pub(super) fn unexercised(run: &Run, detail: Detail, width: usize) -> Vec<String> {
     if run.is_of_recordings() || run.blocked.is_some() {
         return Vec::new();
     }
@@ -43,17 +43,24 @@ pub(super) fn unexercised(run: &Run) -> Vec<String> {
     if by_cure.is_empty() {
         return Vec::new();
     }
-    let more = by_cure.len().saturating_sub(LINES);
-    let rows: Vec<Vec<String>> = by_cure
+    let most = match detail {
+        Detail::Much => by_cure.len(),
+        Detail::Little | Detail::Normal => LINES,
+    };
+    let more = by_cure.len().saturating_sub(most);
+    let shown: Vec<((Level, String), String)> = by_cure
         .into_iter()
-        .take(LINES)
-        .map(|((level, cure), ids)| {
-            vec![
-                format!("  {}", level.as_str()),
-                named(&ids),
-                cut(&plain(&cure)),
-            ]
-        })
+        .take(most)
+        .map(|(cure, ids)| (cure, named(&ids)))
+        .collect();
+    let level = |(level, _): &(Level, String)| format!("  {}", level.as_str());
+    let before = |(cure, ids): &((Level, String), String)| (level(cure).len(), ids.len());
+    let levels = shown.iter().map(|it| before(it).0).max().unwrap_or(0);
+    let ids = shown.iter().map(|it| before(it).1).max().unwrap_or(0);
+    let room = width.saturating_sub(levels + ids + 4).max(NARROWEST);
+    let rows: Vec<Vec<String>> = shown
+        .into_iter()
+        .map(|(cure, ids)| vec![level(&cure), ids, cut(&plain(&cure.1), room)])
         .collect();
     let mut lines = vec!["Not exercised, and what would exercise it:".to_owned()];
     lines.extend(table(&rows, |_| false));
@@ -137,11 +144,12 @@ fn named(ids: &[&str]) -> String {
     out
 }
 
-fn cut(text: &str) -> String {
-    if text.chars().count() <= WIDTH {
+/// The text in one line of at most so many characters.
+fn cut(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
         return text.to_owned();
     }
-    let short: String = text.chars().take(WIDTH - 1).collect();
+    let short: String = text.chars().take(room.saturating_sub(1)).collect();
     format!("{}…", short.trim_end())
 }
 
@@ -157,6 +165,6 @@ mod tests {
         );
         let many = ["A-01", "A-02", "A-03", "A-04", "A-05", "A-06", "A-07"];
         assert!(named(&many).ends_with(", 1 more"));
-        assert_eq!(cut(&"x".repeat(100)).chars().count(), WIDTH);
+        assert_eq!(cut(&"x".repeat(100), 30).chars().count(), 30);
     }
 }

@@ -44,7 +44,8 @@ const HOLDING: [&str; 4] = ["session/new", "session/load", "session/resume", SET
 /// CONFIG-01 (docs/protocol/v1/session-config-options.mdx#configoption; schema/v1/schema.json#/$defs/SessionConfigOption):
 /// shape, unique ids, unique values in a select. What concerns `currentValue` is CONFIG-02's.
 ///
-/// CONFIG-02 (#default-values-and-graceful-degradation): a current value, which a select offers and a boolean is.
+/// CONFIG-02 (#default-values-and-graceful-degradation): a current value, which a select offers and a boolean is. Values that
+/// cannot be read offer nothing to hold it against.
 ///
 /// CONFIG-03 (#boolean-config-options): no boolean for a client that did not announce them.
 ///
@@ -183,8 +184,16 @@ impl Rule for Config {
         else {
             return;
         };
-        let options = result.get("configOptions").and_then(Value::as_array);
-        if open.method != SET {
+        let options = result.get("configOptions").filter(|it| !it.is_null());
+        let odd = options.is_some_and(|options| !options.is_array());
+        let options = options.and_then(Value::as_array);
+        if odd {
+            out.fail(
+                SOUND,
+                moment.at("/result/configOptions"),
+                "`configOptions` is no list",
+            );
+        } else if open.method != SET {
             both(moment, result, options, out);
         }
         let Some(options) = options else {
@@ -480,6 +489,18 @@ fn offered(option: &Value) -> Vec<&str> {
     values
 }
 
+/// Whether each value that a select offers can be read, also in groups. What cannot is CONFIG-01's.
+fn is_readable(select: &Value) -> bool {
+    let has_value = |entry: &Value| entry.get("value").is_some_and(Value::is_string);
+    let list = select.get("options").and_then(Value::as_array);
+    list.is_some_and(|list| {
+        list.iter().all(|entry| match entry.get("options") {
+            Some(group) => group.as_array().is_some_and(|it| it.iter().all(has_value)),
+            None => has_value(entry),
+        })
+    })
+}
+
 fn current(moment: &Moment<'_>, option: &Value, offered: &[&str], path: &str, out: &mut Out<'_>) {
     let kind = option.get("type").and_then(Value::as_str);
     if !matches!(kind, Some("select" | "boolean")) {
@@ -499,6 +520,7 @@ fn current(moment: &Moment<'_>, option: &Value, offered: &[&str], path: &str, ou
     };
     let holds = match kind {
         Some("boolean") => value.is_boolean(),
+        _ if !is_readable(option) => return,
         _ => value.as_str().is_some_and(|value| offered.contains(&value)),
     };
     out.check(

@@ -111,7 +111,11 @@ fn flat(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
 
 /// What is wrong with the type of the choices of a list, which are texts.
 fn items(property: &Value) -> Option<&'static str> {
-    let kind = property.get("items")?.get("type")?.as_str()?;
+    let items = property.get("items")?;
+    if items.get("$ref").is_some() {
+        return Some("is a list of what another schema says");
+    }
+    let kind = items.get("type")?.as_str()?;
     (kind != "string" && !kind.starts_with('_')).then_some("is a list of something else than texts")
 }
 

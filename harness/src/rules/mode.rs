@@ -81,7 +81,10 @@ impl Rule for Modes {
         if let Some(modes) = result.get("modes").filter(|modes| !modes.is_null()) {
             listed(moment, modes, out);
             if let Some(session) = session {
-                self.available.insert(session.to_owned(), ids(modes));
+                match ids(modes) {
+                    Some(ids) => self.available.insert(session.to_owned(), ids),
+                    None => self.available.remove(session),
+                };
             }
         }
         if let Some(session) = session {
@@ -138,9 +141,11 @@ fn entries(modes: &Value) -> impl Iterator<Item = (usize, &Value)> {
         .enumerate()
 }
 
-fn ids(modes: &Value) -> HashSet<String> {
-    entries(modes)
-        .filter_map(|(_, mode)| mode.get("id")?.as_str().map(str::to_owned))
+/// The ids of the modes; `None` where they cannot be read, which is MODE-01's.
+fn ids(modes: &Value) -> Option<HashSet<String>> {
+    let listed = modes.get("availableModes")?.as_array()?.iter();
+    listed
+        .map(|mode| mode.get("id")?.as_str().map(str::to_owned))
         .collect()
 }
 
@@ -265,6 +270,22 @@ mod tests {
             failures(&session(SOUND, &update("s1", "yolo"))),
             [(AVAILABLE, 4, "/params/update/currentModeId".to_owned())]
         );
+    }
+
+    #[test]
+    fn modes_that_cannot_be_read_say_nothing_of_an_update() {
+        for modes in [
+            "[]",
+            r#"{"currentModeId":"ask","availableModes":{}}"#,
+            r#"{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"},{"id":1,"name":"Code"}]}"#,
+        ] {
+            let failures = failures(&session(modes, &update("s1", "code")));
+            assert!(!failures.is_empty(), "{modes}");
+            assert!(
+                failures.iter().all(|(id, ..)| *id == LISTED),
+                "{failures:?}"
+            );
+        }
     }
 
     #[test]

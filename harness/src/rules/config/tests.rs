@@ -46,6 +46,29 @@ fn update(options: &[String]) -> String {
 }
 
 #[test]
+fn what_is_no_list_is_unsound_and_nothing_else() {
+    let modes = r#""modes":{"currentModeId":"a","availableModes":[{"id":"a","name":"A"}]}"#;
+    let judgement = session("{}", &format!(r#"{modes},"configOptions":{{}}"#), "");
+    assert_eq!(failures(&judgement), one(SOUND, 3, "/result/configOptions"));
+}
+
+#[test]
+fn values_that_cannot_be_read_say_nothing_of_the_current_one() {
+    for values in [
+        r#"["a","b"]"#,
+        r#"[{"name":"A"}]"#,
+        r#"[{"group":"g","name":"G","options":["a"]}]"#,
+    ] {
+        let option = format!(
+            r#"{{"id":"o","name":"O","type":"select","currentValue":"a","options":{values}}}"#
+        );
+        let failures = failures(&with(&option));
+        assert!(!failures.is_empty(), "{values}");
+        assert!(failures.iter().all(|(id, ..)| *id == SOUND), "{failures:?}");
+    }
+}
+
+#[test]
 fn sound_options_pass() {
     let judgement = with(&format!(
             "{},{}",

@@ -53,6 +53,22 @@ fn what_was_announced_may_be_asked() {
 }
 
 #[test]
+fn a_form_has_lists_of_choices_alone() {
+    for (items, sound) in [
+        (r#"{"type":"string","enum":["a"]}"#, true),
+        (r#"{"anyOf":[{"const":"a","title":"A"}]}"#, true),
+        (r#"{"type":"object"}"#, false),
+        (r#"{"type":"array","items":{"type":"string"}}"#, false),
+        (r##"{"type":"string","$ref":"#/x"}"##, false),
+    ] {
+        let list = format!(r#"{{"type":"array","items":{items}}}"#);
+        let form = form(SESSION).replace(r#"{"type":"string"}"#, &list);
+        let failures = of_area(&session(BOTH, &form));
+        assert_eq!(failures.is_empty(), sound, "{items}: {failures:?}");
+    }
+}
+
+#[test]
 fn what_was_not_announced_may_not() {
     for elicitation in ["null", "{}", r#"{"form":null,"url":null}"#, r#"{"url":{}}"#] {
         assert_eq!(
