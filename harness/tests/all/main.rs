@@ -21,6 +21,7 @@ mod cli_import;
 mod cli_init;
 mod cli_lawful;
 mod cli_model;
+mod cli_page;
 mod cli_play;
 mod cli_record;
 mod cli_redact;
