@@ -1,11 +1,14 @@
 //! `harness run`: drives an agent through scenarios and judges every message on the wire.
 
+mod areas;
 mod arguments;
 pub(super) mod arrival;
 mod jobs;
+mod live;
 mod plan;
 mod play;
 mod progress;
+mod suite;
 
 use std::io;
 
@@ -21,6 +24,7 @@ pub(super) use arguments::RunArguments;
 use plan::Plan;
 pub(super) use play::NEEDS_A_HOME;
 use play::Played;
+pub(crate) use suite::{Came, Suite};
 
 /// Runs the command.
 pub(super) fn main(arguments: &RunArguments) -> Exit {
@@ -39,8 +43,8 @@ pub(super) fn judged(arguments: &RunArguments) -> Result<Run, Exit> {
         error(why);
         Exit::Usage
     })?;
-    let paint = arguments.color.paint(&io::stderr());
-    let played = play::play(&plan, arguments.quiet, arguments.verbose, paint).map_err(|why| {
+    let screen = arguments.look.screen(&io::stderr());
+    let played = play::play(&plan, arguments.quiet, arguments.verbose, screen).map_err(|why| {
         error(format_args!("{why}; {REPORT_FAULT}"));
         Exit::Fault
     })?;

@@ -167,3 +167,29 @@ fn a_completion_names_a_url_elicitation() {
     assert_eq!(twice.get(COMPLETED).unwrap().passes, 2);
     assert_eq!(twice.get(COMPLETED).unwrap().notes.len(), 1);
 }
+
+#[test]
+fn a_list_is_one_of_texts() {
+    let form = |items: &str| {
+        session(
+            BOTH,
+            &format!(
+                r#"< {{"id":5,"method":"elicitation/create","params":{{"sessionId":"s1","mode":"form","message":"Name?","requestedSchema":{{"type":"object","properties":{{"n":{{"type":"array","items":{items}}}}}}}}}}}"#
+            ),
+        )
+    };
+    for items in [
+        r#"{"type":"string","enum":["a"]}"#,
+        r#"{"anyOf":[{"const":"a","title":"A"}]}"#,
+        r#"{"type":"_own","enum":["a"]}"#,
+    ] {
+        assert_eq!(of_area(&form(items)), [], "{items}");
+    }
+    for items in [r#"{"type":"object"}"#, r#"{"type":"number","enum":[1]}"#] {
+        assert_eq!(
+            of_area(&form(items)),
+            one("ELICIT-04", 5, "/params/requestedSchema/properties/n"),
+            "{items}"
+        );
+    }
+}
