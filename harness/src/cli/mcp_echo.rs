@@ -70,11 +70,12 @@ pub(crate) struct McpEchoArguments {
 
 /// Runs the command.
 pub(super) fn main(arguments: McpEchoArguments) -> Exit {
-    if arguments.port.is_some() && !(arguments.http || arguments.sse) {
+    let over_http = arguments.http || arguments.sse;
+    if arguments.port.is_some() && !over_http {
         error("`--port` belongs to `--http` or `--sse`");
         return Exit::Usage;
     }
-    if !arguments.header.is_empty() && !(arguments.http || arguments.sse) {
+    if !arguments.header.is_empty() && !over_http {
         error("`--header` belongs to `--http` or `--sse`: over stdin there are no headers");
         return Exit::Usage;
     }

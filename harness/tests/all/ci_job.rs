@@ -68,7 +68,10 @@ fn a_job_leaves_each_report_and_says_the_verdict() {
 #[test]
 fn a_job_fails_with_its_agent_and_keeps_the_reports() {
     let job = Job::new();
-    let output = job.judge("bob --fault cancel-ends-the-turn-as-done", &["--only", "CANCEL-01"]);
+    let output = job.judge(
+        "bob --fault cancel-ends-the-turn-as-done",
+        &["--only", "CANCEL-01"],
+    );
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(job.read("output").starts_with("verdict=not-conformant\n"));
     assert!(job.read("summary").contains("CANCEL-01"));

@@ -10,9 +10,9 @@
 
 mod agent_process;
 mod bob_faults;
-mod ci_job;
-mod cargo_test;
 mod bob_faults_shown;
+mod cargo_test;
+mod ci_job;
 mod citations;
 mod cli_check;
 mod cli_diff;
