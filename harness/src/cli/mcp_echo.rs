@@ -70,12 +70,11 @@ pub(crate) struct McpEchoArguments {
 
 /// Runs the command.
 pub(super) fn main(arguments: McpEchoArguments) -> Exit {
-    let over_http = arguments.http || arguments.sse;
-    if arguments.port.is_some() && !over_http {
+    if arguments.port.is_some() && !(arguments.http || arguments.sse) {
         error("`--port` belongs to `--http` or `--sse`");
         return Exit::Usage;
     }
-    if !arguments.header.is_empty() && !over_http {
+    if !(arguments.header.is_empty() || arguments.http || arguments.sse) {
         error("`--header` belongs to `--http` or `--sse`: over stdin there are no headers");
         return Exit::Usage;
     }

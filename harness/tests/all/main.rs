@@ -25,6 +25,7 @@ mod cli_init;
 mod cli_lawful;
 mod cli_man;
 mod cli_model;
+mod cli_page;
 mod cli_play;
 mod cli_progress;
 mod cli_record;
