@@ -10,7 +10,7 @@ use serde_json::Value;
 const SMOKE: &str = "toolcall/execute";
 
 /// Where requirements that all traffic is judged by are seen best.
-const SEEN_IN: [(&str, &[&str]); 22] = [
+const SEEN_IN: [(&str, &[&str]); 23] = [
     (
         "INTEROP-24",
         &["robust/nothing-waits-at-the-start", "init/initialize-twice"],
@@ -38,7 +38,11 @@ const SEEN_IN: [(&str, &[&str]); 22] = [
     ("CONFIG-06", &["mode/each"]),
     ("INIT-02", &["init/initialize-twice"]),
     ("SESSION-04", &["session/relative-path-with-two-folders"]),
-    ("CLOSE-03", &["close/while-a-terminal-runs"]),
+    ("CLOSE-03", &["close/with-a-terminal"]),
+    (
+        "CLOSE-02",
+        &["close/while-streaming", "close/while-permission-is-asked"],
+    ),
 ];
 
 /// Where a fault or a quirk is seen that the scenarios for its requirements do not bring about.
