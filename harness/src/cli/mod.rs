@@ -11,6 +11,7 @@ mod init;
 mod keep;
 mod list;
 mod mcp_echo;
+mod merge;
 mod model;
 mod output;
 mod play;
@@ -54,6 +55,8 @@ enum Command {
     Diff(diff::DiffArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
     Replay(Box<replay::ReplayArguments>),
+    /// Put the parts of a run together, as one run would have come out
+    Merge(merge::MergeArguments),
     /// Make other formats of a report that was written as JSON
     Report(report::ReportArguments),
     /// Replace secrets in a recording that exists
@@ -106,6 +109,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Check(arguments) => check::main(&arguments).into(),
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
+        Command::Merge(arguments) => merge::main(&arguments).into(),
         Command::Report(arguments) => report::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
         Command::Play(arguments) => play::main(&arguments).into(),

@@ -11,6 +11,7 @@ mod json;
 mod junit;
 mod markdown;
 mod paint;
+pub mod part;
 mod plain;
 mod run;
 mod surroundings;

@@ -20,6 +20,7 @@ mod cli_help;
 mod cli_import;
 mod cli_init;
 mod cli_lawful;
+mod cli_merge;
 mod cli_model;
 mod cli_play;
 mod cli_record;

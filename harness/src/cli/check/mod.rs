@@ -146,6 +146,7 @@ fn conclude(
         recordings,
         faults: Vec::new(),
         repeat: (repeat(arguments), Vec::new()),
+        part: None,
     }
 }
 
