@@ -182,7 +182,11 @@ fn deviations(arguments: &Arguments) -> Result<Vec<&'static fault::Deviation>, S
         .quirk
         .as_deref()
         .map(|name| fault::QUIRKS.find(name));
-    fault.into_iter().chain(quirk).collect()
+    let deviations: Vec<_> = fault.into_iter().chain(quirk).collect::<Result<_, _>>()?;
+    for deviation in &deviations {
+        deviation.check(arguments.surface, arguments.auth)?;
+    }
+    Ok(deviations)
 }
 
 /// The login in a terminal, in place of serving.

@@ -1,16 +1,19 @@
 //! Logging in: whether it is needed, and how it is done.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, BufRead, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::announced::Announced;
 
 /// The way in which a user logs in. Chosen with `--auth`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Auth {
     /// Nobody has to.
     #[default]
@@ -19,6 +22,16 @@ pub(crate) enum Auth {
     Agent,
     /// By running bob in a terminal, where the client announces that it has one for this.
     Terminal,
+}
+
+impl fmt::Display for Auth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Agent => "agent",
+            Self::Terminal => "terminal",
+        })
+    }
 }
 
 /// The id of the method that `authenticate` carries out.

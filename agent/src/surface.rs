@@ -3,11 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 use crate::slash::{self, Command};
 use crate::tools::{self, Tool};
 
 /// A wire behaviour that `bob` can show. Chosen with `--surface`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Surface {
     /// The first public generation.
     #[default]
@@ -191,6 +194,14 @@ impl FromStr for Surface {
                 let known: Vec<&str> = SURFACES.iter().map(|parts| parts.name).collect();
                 format!("there is no surface `{name}`; known: {}", known.join(", "))
             })
+    }
+}
+
+impl TryFrom<String> for Surface {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse()
     }
 }
 

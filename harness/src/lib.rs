@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod canon;
+pub mod cargo_test;
 pub mod check;
 pub mod cli;
 pub mod client;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::selector::Selector;
 
@@ -17,6 +18,8 @@ pub(crate) struct Edit {
     /// Members that must be there with these values.
     #[serde(rename = "where")]
     pub(super) holds: BTreeMap<String, String>,
+    /// Members that the request of the client's had to which this is the answer.
+    pub(super) asked_with: BTreeMap<String, String>,
     /// A message that must have passed before.
     pub(super) after: Option<Selector>,
     /// A message that must not have passed before.
@@ -30,8 +33,10 @@ pub(crate) struct Edit {
     /// Only the first so many.
     pub(super) first: Option<u64>,
 
-    /// Members that get these values; a list may grow by one.
+    /// Members that get these values; a list grows by one at its end or at `-`.
     pub(super) set: BTreeMap<String, String>,
+    /// Members that get the values of others.
+    pub(super) copy: BTreeMap<String, String>,
     /// Members that go.
     pub(super) remove: Vec<String>,
     /// Texts in the members' strings, each with what takes its place.
@@ -68,4 +73,18 @@ pub(crate) struct Edit {
     pub(super) stderr: Option<String>,
     /// The process ends at once, with this code.
     pub(super) exit: Option<u8>,
+}
+
+/// Whether a message has these members: with these values, or `present`, or `absent`.
+pub(super) fn has(message: &Value, members: &BTreeMap<String, String>) -> bool {
+    members.iter().all(|(pointer, wanted)| {
+        let found = message.pointer(pointer);
+        match wanted.as_str() {
+            "absent" => found.is_none(),
+            "present" => found.is_some(),
+            _ => found.is_some_and(|found| {
+                serde_json::from_str::<Value>(wanted).is_ok_and(|wanted| wanted == *found)
+            }),
+        }
+    })
 }

@@ -1,15 +1,15 @@
 //! The filter between the lines and what is made of them.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::edit::Edit;
+use super::edit::{Edit, has};
+use super::known::{Known, Passing};
 use super::message;
 use super::selector::{Selector, Sort};
-use super::template::{self, Places};
+use super::template;
 
 /// What is done with what goes out, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,23 +48,9 @@ struct State {
     begun: Vec<bool>,
     /// Which have seen the message that they come before.
     over: Vec<bool>,
-    /// The client's open requests: id as JSON, and method.
-    open: HashMap<String, String>,
-    /// The agent's open requests, likewise.
-    asked: HashMap<String, String>,
-    /// Ids that were given to the agent's requests, and their own ones.
-    renumbered: HashMap<String, VecDeque<Value>>,
-    sessions: Vec<String>,
-    places: Places,
+    known: Known,
     /// What is kept until something has been written.
     kept: Vec<(Selector, Outward)>,
-}
-
-/// A message, and how selectors know it.
-struct Passing {
-    sort: Sort,
-    name: String,
-    value: Value,
 }
 
 impl Filter {
@@ -77,13 +63,8 @@ impl Filter {
             selected: vec![0; edits.len()],
             begun: vec![false; edits.len()],
             over: vec![false; edits.len()],
-            places: Places {
-                here: std::env::current_dir()
-                    .map(|folder| folder.display().to_string())
-                    .unwrap_or_default(),
-                ..Places::default()
-            },
-            ..State::default()
+            known: Known::new(),
+            kept: Vec::new(),
         };
         let state = Mutex::new(state);
         Some(Self { edits, state })
@@ -103,20 +84,16 @@ impl Filter {
     }
 
     fn moment(&self, sort: Sort) -> Vec<Outward> {
-        let passing = Passing {
-            sort,
-            name: String::new(),
-            value: Value::Null,
-        };
+        let passing = Passing::at(sort);
         self.state().outward(&self.edits, passing, &[])
     }
 
     /// A message of the agent's, as it would be written.
     pub(crate) fn outward(&self, value: Value) -> Vec<Outward> {
         let mut state = self.state();
-        let passing = state.going_out(value);
-        let lines = if self.splits(&passing) {
-            characters(passing)
+        let passing = state.known.going_out(value);
+        let lines = if state.splits(&self.edits, &passing) {
+            passing.by_character()
         } else {
             vec![passing]
         };
@@ -128,18 +105,13 @@ impl Filter {
         all
     }
 
-    fn splits(&self, passing: &Passing) -> bool {
-        let mut edits = self.edits.iter().filter(|edit| edit.by_character);
-        edits.any(|edit| edit.on.selects(passing.sort, &passing.name))
-    }
-
     /// A line of the client's, without its line feed.
     pub(crate) fn inward(&self, line: &[u8]) -> Vec<Inward> {
         let mut state = self.state();
         match serde_json::from_slice::<Value>(line) {
             Ok(value @ Value::Object(_)) => {
                 let given = value.get("id").cloned();
-                let passing = state.coming_in(value);
+                let passing = state.known.coming_in(value);
                 if passing.value.get("id") == given.as_ref() {
                     state.inward(&self.edits, passing, line)
                 } else {
@@ -148,11 +120,7 @@ impl Filter {
                 }
             }
             _ => {
-                let passing = Passing {
-                    sort: Sort::OddLine,
-                    name: String::new(),
-                    value: Value::Null,
-                };
+                let passing = Passing::at(Sort::OddLine);
                 state.inward(&self.edits, passing, line)
             }
         }
@@ -160,11 +128,7 @@ impl Filter {
 
     /// The input has ended.
     pub(crate) fn closed(&self) -> Vec<Inward> {
-        let passing = Passing {
-            sort: Sort::Closed,
-            name: String::new(),
-            value: Value::Null,
-        };
+        let passing = Passing::at(Sort::Closed);
         let mut all = self.state().inward(&self.edits, passing, &[]);
         all.retain(|step| !matches!(step, Inward::Line(_)));
         all
@@ -176,6 +140,15 @@ impl Filter {
 }
 
 impl State {
+    fn splits(&self, edits: &[Edit], passing: &Passing) -> bool {
+        let mut edits = edits.iter().enumerate();
+        edits.any(|(at, edit)| {
+            edit.by_character
+                && edit.on.selects(passing.sort, &passing.name)
+                && self.holds(at, edit, passing)
+        })
+    }
+
     /// Which edits are about a message, by their places.
     fn chosen<'a>(
         &mut self,
@@ -214,33 +187,27 @@ impl State {
 
     fn holds(&self, at: usize, edit: &Edit, passing: &Passing) -> bool {
         let begun = edit.after.is_none() || self.begun.get(at) == Some(&true);
-        let during = edit
-            .during
-            .as_ref()
-            .is_none_or(|method| self.open.values().any(|open| open == method));
         let over = self.over.get(at) == Some(&true);
+        let during = edit.during.as_ref();
         begun
             && !over
-            && during
-            && edit.holds.iter().all(|(pointer, wanted)| {
-                let found = passing.value.pointer(pointer);
-                match wanted.as_str() {
-                    "absent" => found.is_none(),
-                    "present" => found.is_some(),
-                    _ => found.is_some_and(|found| {
-                        serde_json::from_str::<Value>(wanted).is_ok_and(|wanted| wanted == *found)
-                    }),
-                }
-            })
+            && during.is_none_or(|method| self.known.is_open(method))
+            && has(&passing.value, &edit.holds)
+            && has(&passing.request, &edit.asked_with)
     }
 
     /// Changes the message itself.
     fn change(&mut self, at: usize, edit: &Edit, passing: &mut Passing) {
-        self.places.count = self.selected.get(at).copied().unwrap_or_default();
+        self.known.places.count = self.selected.get(at).copied().unwrap_or_default();
         for (pointer, text) in &edit.set {
             let now = passing.value.pointer(pointer);
-            self.places.value = now.map(Value::to_string).unwrap_or_default();
-            if let Ok(value) = serde_json::from_str(&template::fill(text, &self.places)) {
+            self.known.places.value = now.map(Value::to_string).unwrap_or_default();
+            if let Ok(value) = serde_json::from_str(&template::fill(text, &self.known.places)) {
+                message::set(&mut passing.value, pointer, value);
+            }
+        }
+        for (pointer, from) in &edit.copy {
+            if let Some(value) = passing.value.pointer(from).cloned() {
                 message::set(&mut passing.value, pointer, value);
             }
         }
@@ -248,24 +215,15 @@ impl State {
             message::remove(&mut passing.value, pointer);
         }
         for (from, to) in &edit.replace {
-            let from = template::fill(from, &self.places);
-            let to = template::fill(to, &self.places);
+            let from = template::fill(from, &self.known.places);
+            let to = template::fill(to, &self.known.places);
             message::replace(&mut passing.value, &from, &to);
         }
         if let Some(id) = &edit.renumber {
-            self.renumber(id, passing);
+            self.known.renumber(id, passing);
         }
         if edit.reverse {
             passing.value = message::reversed(std::mem::take(&mut passing.value));
-        }
-    }
-
-    fn renumber(&mut self, id: &str, passing: &mut Passing) {
-        let given = serde_json::from_str::<Value>(&template::fill(id, &self.places));
-        if let (Ok(given), Some(id)) = (given, passing.value.get_mut("id")) {
-            let own = std::mem::replace(id, given.clone());
-            let own_ones = self.renumbered.entry(given.to_string()).or_default();
-            own_ones.push_back(own);
         }
     }
 
@@ -283,9 +241,9 @@ impl State {
         let (mut before, mut behind, mut own) = (Vec::new(), Vec::new(), Vec::new());
         let (mut times, mut until, mut exit) = (1, None, None);
         for (_, edit) in &chosen {
-            self.places.message = String::from_utf8_lossy(&line).into_owned();
+            self.known.places.message = String::from_utf8_lossy(&line).into_owned();
             if let Some(text) = &edit.line {
-                line = template::fill(text, &self.places).into_bytes();
+                line = template::fill(text, &self.known.places).into_bytes();
             }
             if edit.escaped {
                 line = message::escaped(&String::from_utf8_lossy(&line)).into_bytes();
@@ -307,7 +265,7 @@ impl State {
                 (false, false) => times,
             };
             if let Some(text) = &edit.stderr {
-                crate::log::line(format_args!("{}", template::fill(text, &self.places)));
+                crate::log::line(format_args!("{}", template::fill(text, &self.known.places)));
             }
             until = edit.until.clone().or(until);
             exit = edit.exit.or(exit);
@@ -331,7 +289,7 @@ impl State {
 
     /// A line of the table's own.
     fn added(&self, text: &str) -> Outward {
-        Outward::Write((template::fill(text, &self.places) + "\n").into_bytes())
+        Outward::Write((template::fill(text, &self.known.places) + "\n").into_bytes())
     }
 
     /// What was kept until this message.
@@ -357,9 +315,9 @@ impl State {
         let mut steps = Vec::new();
         let (mut times, mut until) = (1, None);
         for (_, edit) in &chosen {
-            self.places.message = String::from_utf8_lossy(&line).into_owned();
+            self.known.places.message = String::from_utf8_lossy(&line).into_owned();
             if let Some(text) = &edit.line {
-                line = template::fill(text, &self.places).into_bytes();
+                line = template::fill(text, &self.known.places).into_bytes();
             }
             if edit.wait > 0 {
                 steps.push(Inward::Wait(Duration::from_millis(edit.wait)));
@@ -381,102 +339,6 @@ impl State {
         }
         steps
     }
-
-    /// Learns from a message of the agent's.
-    fn going_out(&mut self, value: Value) -> Passing {
-        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
-        let id = value.get("id").map(Value::to_string);
-        let method = text("/method").unwrap_or_default().to_owned();
-        if let Some(session) = text("/params/sessionId") {
-            self.of_session(session);
-        }
-        if let Some(call) = text("/params/update/toolCallId") {
-            self.places.call = call.to_owned();
-        }
-        let (sort, name) = match (&id, method.as_str()) {
-            (None, "session/update") => {
-                let kind = text("/params/update/sessionUpdate").unwrap_or_default();
-                (Sort::Update, kind.to_owned())
-            }
-            (None, _) => (Sort::Notification, method),
-            (Some(id), "") => {
-                self.places.id.clone_from(id);
-                let asked = self.open.remove(id).unwrap_or_default();
-                if let Some(session) = text("/result/sessionId") {
-                    let session = session.to_owned();
-                    self.sessions.push(session.clone());
-                    self.of_session(&session);
-                }
-                match value.get("error") {
-                    None => (Sort::Answer, asked),
-                    Some(_) => (Sort::Error, asked),
-                }
-            }
-            (Some(id), _) => {
-                self.asked.insert(id.clone(), method.clone());
-                (Sort::Request, method)
-            }
-        };
-        Passing { sort, name, value }
-    }
-
-    fn of_session(&mut self, session: &str) {
-        session.clone_into(&mut self.places.session);
-        let other = self.sessions.iter().rev().find(|known| *known != session);
-        self.places.other = other.cloned().unwrap_or_else(|| session.to_owned());
-    }
-
-    /// Learns from a message of the client's.
-    fn coming_in(&mut self, mut value: Value) -> Passing {
-        let id = value.get("id").map(Value::to_string);
-        let method = value.get("method").and_then(Value::as_str);
-        let method = method.unwrap_or_default().to_owned();
-        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
-        if let Some(cwd) = text("/params/cwd") {
-            cwd.clone_into(&mut self.places.cwd);
-        }
-        let (sort, name) = match (id, method.as_str()) {
-            (None, _) => (Sort::Told, method),
-            (Some(id), "") => {
-                let own = self.renumbered.get_mut(&id).and_then(VecDeque::pop_front);
-                let id = match own {
-                    Some(own) => {
-                        let id = own.to_string();
-                        message::set(&mut value, "/id", own);
-                        id
-                    }
-                    None => id,
-                };
-                (Sort::Answered, self.asked.remove(&id).unwrap_or_default())
-            }
-            (Some(id), _) => {
-                self.places.id.clone_from(&id);
-                self.open.insert(id, method.clone());
-                (Sort::Asked, method)
-            }
-        };
-        Passing { sort, name, value }
-    }
-}
-
-/// A chunk of text as many chunks of a character each.
-fn characters(passing: Passing) -> Vec<Passing> {
-    const TEXT: &str = "/params/update/content/text";
-    let text = passing.value.pointer(TEXT).and_then(Value::as_str);
-    let Some(text) = text.filter(|text| !text.is_empty()).map(str::to_owned) else {
-        return vec![passing];
-    };
-    text.chars()
-        .map(|c| {
-            let mut value = passing.value.clone();
-            message::set(&mut value, TEXT, c.to_string().into());
-            Passing {
-                sort: passing.sort,
-                name: passing.name.clone(),
-                value,
-            }
-        })
-        .collect()
 }
 
 /// The text in one byte a character; what does not fit is a question mark.

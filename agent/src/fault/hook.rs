@@ -22,6 +22,12 @@ pub(crate) enum Hook {
     LeavesProcess,
     /// What is read behind a line together with it is lost.
     OneLineARead,
+    /// A load shows what was said from its end to its beginning.
+    ReplaysBackwards,
+    /// A session that is loaded or resumed has no history.
+    ReopensEmpty,
+    /// A session that is loaded or resumed keeps its further folders, whatever the client says.
+    FoldersComeBack,
 }
 
 /// What is switched on in this process, which serves one client. Set once, before it serves.

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// Gives the member at a JSON pointer a value; a list may grow by one. Nothing happens where the
-/// pointer leads nowhere.
+/// Gives the member at a JSON pointer a value; a list grows by one at its end, which is `-` too.
+/// Nothing happens where the pointer leads nowhere.
 pub(super) fn set(message: &mut Value, pointer: &str, value: Value) {
     let Some((parent, name)) = pointer.rsplit_once('/') else {
         return;
@@ -12,6 +12,7 @@ pub(super) fn set(message: &mut Value, pointer: &str, value: Value) {
         Some(Value::Object(members)) => {
             members.insert(name.to_owned(), value);
         }
+        Some(Value::Array(items)) if name == "-" => items.push(value),
         Some(Value::Array(items)) => match name.parse::<usize>() {
             Ok(at) if at == items.len() => items.push(value),
             Ok(at) => {
@@ -99,9 +100,11 @@ mod tests {
         let mut message = json!({"a": {"b": [1]}});
         set(&mut message, "/a/c", json!(null));
         set(&mut message, "/a/b/1", json!(2));
-        set(&mut message, "/x/y", json!(3));
-        assert_eq!(message, json!({"a": {"b": [1, 2], "c": null}}));
+        set(&mut message, "/a/b/-", json!(3));
+        set(&mut message, "/x/y", json!(4));
+        assert_eq!(message, json!({"a": {"b": [1, 2, 3], "c": null}}));
         remove(&mut message, "/a/b/0");
+        remove(&mut message, "/a/b/1");
         remove(&mut message, "/a/c");
         remove(&mut message, "/a/d/e");
         assert_eq!(message, json!({"a": {"b": [2]}}));

@@ -7,6 +7,7 @@
 mod edit;
 mod filter;
 mod hook;
+mod known;
 mod list;
 mod message;
 mod selector;

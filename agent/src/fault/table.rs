@@ -6,13 +6,18 @@ use serde::Deserialize;
 
 use super::Hook;
 use super::edit::Edit;
+use crate::login::Auth;
 use crate::surface::Surface;
 
 /// The files of the faults, one for some areas each.
-const FAULT_FILES: [&str; 4] = [
+const FAULT_FILES: [&str; 8] = [
     include_str!("../../faults/wire.toml"),
     include_str!("../../faults/session.toml"),
+    include_str!("../../faults/stored.toml"),
+    include_str!("../../faults/choice.toml"),
     include_str!("../../faults/tool.toml"),
+    include_str!("../../faults/client.toml"),
+    include_str!("../../faults/server.toml"),
     include_str!("../../faults/unseen.toml"),
 ];
 
@@ -22,7 +27,10 @@ pub(crate) static FAULTS: LazyLock<Table> =
 
 /// The quirks.
 pub(crate) static QUIRKS: LazyLock<Table> = LazyLock::new(|| {
-    let files = [include_str!("../../faults/quirks.toml")];
+    let files = [
+        include_str!("../../faults/quirks.toml"),
+        include_str!("../../faults/optional_quirks.toml"),
+    ];
     Table::read("quirks", &files).unwrap_or_default()
 });
 
@@ -45,12 +53,12 @@ pub(crate) struct Deviation {
     /// The requirements that it breaks: exactly these.
     #[serde(default)]
     pub(crate) trips: Vec<String>,
-    /// The surface on which it shows; most show on each, and the first is named.
+    /// The surfaces on which it shows, the one that is named first; without any, on each.
     #[serde(default)]
-    surface: Option<String>,
-    /// What `bob` has to be started with besides.
+    surfaces: Vec<Surface>,
+    /// The ways to log in with which it shows, the one that is named first; without any, with each.
     #[serde(default)]
-    with: Vec<String>,
+    auth: Vec<Auth>,
     #[serde(default, rename = "edit")]
     pub(crate) edits: Vec<Edit>,
     #[serde(default)]
@@ -108,12 +116,40 @@ impl Table {
 impl Deviation {
     /// What `bob` is started with for it to show, beside its own flag.
     pub(super) fn arguments(&self) -> Vec<String> {
-        let surface = self.surface.clone();
-        let surface = surface.unwrap_or_else(|| Surface::default().to_string());
-        let mut arguments = vec!["--surface".to_owned(), surface];
-        arguments.extend(self.with.iter().cloned());
+        let surface = self.surfaces.first().copied().unwrap_or_default();
+        let mut arguments = vec!["--surface".to_owned(), surface.to_string()];
+        if let Some(auth) = self.auth.first() {
+            arguments.extend(["--auth".to_owned(), auth.to_string()]);
+        }
         arguments
     }
+
+    /// Refuses what it cannot show with.
+    ///
+    /// # Errors
+    ///
+    /// Names what it shows with.
+    pub(crate) fn check(&self, surface: Surface, auth: Auth) -> Result<(), String> {
+        let name = &self.name;
+        if !self.surfaces.is_empty() && !self.surfaces.contains(&surface) {
+            let shows = in_words(&self.surfaces);
+            return Err(format!(
+                "`{name}` does not show on the surface {surface}; it does with `--surface` {shows}"
+            ));
+        }
+        if !self.auth.is_empty() && !self.auth.contains(&auth) {
+            let shows = in_words(&self.auth);
+            return Err(format!(
+                "`{name}` does not show with `--auth` {auth}; it does with `--auth` {shows}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn in_words(choices: &[impl ToString]) -> String {
+    let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
+    choices.join(" or ")
 }
 
 #[cfg(test)]
@@ -138,8 +174,9 @@ mod tests {
                 "{} does nothing",
                 entry.name
             );
-            let surface = entry.surface.as_deref().map(str::parse::<Surface>);
-            assert!(!matches!(surface, Some(Err(_))), "{}", entry.name);
+            // Nobody can log in on the others.
+            let everything = entry.surfaces == [Surface::Everything];
+            assert!(entry.auth.is_empty() || everything, "{}", entry.name);
         }
         assert!(faults.entries.iter().all(|fault| !fault.trips.is_empty()));
         assert!(!QUIRKS.entries.is_empty());
@@ -151,5 +188,19 @@ mod tests {
         let reason = FAULTS.find("none").unwrap_err();
         assert!(reason.contains("no fault `none`"), "{reason}");
         assert!(reason.contains("--list-faults"), "{reason}");
+    }
+
+    #[test]
+    fn a_deviation_says_where_it_shows() {
+        let choice = FAULTS.find("usage-null").unwrap();
+        assert_eq!(choice.arguments(), ["--surface", "1.0.3"]);
+        assert!(choice.check(Surface::Everything, Auth::None).is_ok());
+        let reason = choice.check(Surface::V0_11_0, Auth::None).unwrap_err();
+        assert!(reason.contains("1.0.3 or everything"), "{reason}");
+        let login = FAULTS.find("authenticate-is-unknown").unwrap();
+        let arguments = login.arguments();
+        assert_eq!(arguments, ["--surface", "everything", "--auth", "agent"]);
+        let reason = login.check(Surface::Everything, Auth::None).unwrap_err();
+        assert!(reason.contains("`--auth` agent"), "{reason}");
     }
 }

@@ -11,6 +11,10 @@ pub(super) struct Places {
     pub(super) other: String,
     /// `{call}`: the last tool call.
     pub(super) call: String,
+    /// `{terminal}`: the last terminal that a request named.
+    pub(super) terminal: String,
+    /// `{request}`: the id of the agent's last request, as JSON.
+    pub(super) request: String,
     /// `{cwd}`: the folder of the last session.
     pub(super) cwd: String,
     /// `{here}`: the folder of this process.
@@ -39,6 +43,8 @@ pub(super) fn fill(text: &str, places: &Places) -> String {
         ("{session}", quoted(&places.session)),
         ("{other}", quoted(&places.other)),
         ("{call}", quoted(&places.call)),
+        ("{terminal}", quoted(&places.terminal)),
+        ("{request}", places.request.clone()),
         ("{cwd}", quoted(&places.cwd)),
         ("{here}", quoted(&places.here)),
         ("{id}", places.id.clone()),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Responder, Server, failed, invalid, lock, quote, refused};
 use crate::client::{Client, Update};
+use crate::fault::{self, Hook};
 use crate::history::History;
 use crate::kept::Kept;
 use crate::log;
@@ -94,7 +95,10 @@ impl Server {
         self.answer_later(responder, async move {
             let session = server.stored_session(&params).await?;
             if replay {
-                let shown = session.with_kept(|kept| kept.shown.updates().to_vec());
+                let mut shown = session.with_kept(|kept| kept.shown.updates().to_vec());
+                if fault::is_on(Hook::ReplaysBackwards) {
+                    shown.reverse();
+                }
                 for update in shown {
                     client.ready().await;
                     client.send(&session.id, Update::Other(update));
@@ -128,7 +132,12 @@ impl Server {
         let (claim, mut stored) = store
             .open(id)
             .map_err(|refusal| refused(&refusal, quote(id)))?;
-        stored.kept.directories.clone_from(&place.directories);
+        if !fault::is_on(Hook::FoldersComeBack) {
+            stored.kept.directories.clone_from(&place.directories);
+        }
+        if fault::is_on(Hook::ReopensEmpty) {
+            stored.history = History::default();
+        }
         let model = stored.kept.chosen.model;
         place
             .model

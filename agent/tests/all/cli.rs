@@ -104,6 +104,39 @@ fn a_fault_that_is_not_there_is_refused() {
 }
 
 #[test]
+fn what_cannot_show_is_refused_with_where_it_does() {
+    for (arguments, reason) in [
+        (
+            &["--fault", "load-replays-nothing"][..],
+            "`load-replays-nothing` does not show on the surface 0.11.0; it does with `--surface` everything",
+        ),
+        (
+            &["--fault", "usage-null"],
+            "it does with `--surface` 1.0.3 or everything",
+        ),
+        (
+            &[
+                "--surface",
+                "everything",
+                "--fault",
+                "load-advertised-and-unknown",
+            ],
+            "it does with `--surface` 0.11.0 or 1.0.3",
+        ),
+        (
+            &["--surface", "everything", "--fault", "logout-fails"],
+            "`logout-fails` does not show with `--auth` none; it does with `--auth` agent",
+        ),
+        (
+            &["--quirk", "first-page-empty"],
+            "it does with `--surface` everything",
+        ),
+    ] {
+        bob(arguments).code(2).stdout("").stderr(contains(reason));
+    }
+}
+
+#[test]
 fn a_fault_shows_on_the_wire_and_a_quirk_beside_it() {
     bob(&["--fault", "banner-on-stdout", "--quirk", "chatty-stderr"])
         .success()

@@ -80,7 +80,8 @@ pub(crate) struct SurroundingsArguments {
 pub(crate) struct OutputArguments {
     /// Write a report: `json=FILE`, or `json=-` for stdout
     ///
-    /// The formats are `json`, `junit`, `markdown` and `badge`. May be repeated. With `-` as the file the text goes to stderr.
+    /// The formats are `html` (a page for a browser), `json`, `junit`, `markdown` and `badge`. May be repeated. With `-` as the
+    /// file the text goes to stderr.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = value::target, help_heading = OUTPUT)]
     pub(in crate::cli) report: Vec<Target>,
 

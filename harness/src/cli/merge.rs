@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Exit;
+use super::agent::OUTPUT;
+use super::look::LookArguments;
 use super::output::error;
 use super::report::document;
 use super::reports::{self, Output, REPORT_FAULT};
 use super::run::conclusion::{Terms, conclude};
 use super::run::exit;
-use super::value::{self, Color, Target};
+use super::value::{self, Target};
 use crate::report::document::Document;
 use crate::report::part::{Hindrance, Judged, Part};
 use crate::report::{Run, Surroundings, plain};
 use crate::scenario::{Outcome, Reached};
 use crate::verdict::{Blocked, Blocker, Scope};
-
-const OUTPUT: &str = "Output";
 
 /// What `harness merge` is told.
 #[derive(Clone, Debug, Args)]
@@ -58,9 +58,8 @@ pub(super) struct MergeArguments {
     #[arg(short, long, help_heading = OUTPUT)]
     verbose: bool,
 
-    /// Colour: `auto`, `always` or `never`; NO_COLOR is heeded
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
-    color: Color,
+    #[command(flatten)]
+    look: LookArguments,
 }
 
 /// A part, and the file that it is from.
@@ -85,7 +84,7 @@ pub(super) fn main(arguments: &MergeArguments) -> Exit {
     let output = Output {
         quiet: arguments.quiet,
         verbose: arguments.verbose,
-        color: arguments.color,
+        look: arguments.look,
         strict,
         reports: &arguments.report,
     };

@@ -2,18 +2,23 @@
 
 mod agent;
 mod check;
+mod completions;
 mod diff;
 mod doctor;
 mod exit;
 mod explain;
+mod groups;
 mod import;
 mod init;
 mod keep;
 mod list;
+mod look;
+mod man;
 mod mcp_echo;
 mod merge;
 mod model;
 mod output;
+mod pager;
 mod play;
 mod record;
 mod redact;
@@ -23,19 +28,36 @@ mod report;
 mod reports;
 mod run;
 mod serving;
+mod show;
 mod tables;
 mod value;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches as _, Parser, Subcommand};
 
 pub use exit::Exit;
+pub(crate) use output::error;
+pub(crate) use run::{Came, Suite};
 
 /// Judges agents that speak the Agent Client Protocol by the protocol's own requirements.
 #[derive(Debug, Parser)]
 #[command(name = "harness", version, max_term_width = 100)]
+#[command(after_help = "`harness COMMAND -h` is short on one, `harness COMMAND --help` says all.")]
+#[command(after_long_help = "\
+First steps:
+  harness run --agent bob                    judge the agent that is built in
+  harness run --agent \"my-agent --acp\"      judge yours; what fails comes first
+  harness show TRACE --around EVENT          what was near a failure
+  harness explain CANCEL-03                  what is required, and where it is written
+
+Exit codes, the first that holds of 2, 4, 3, 1:
+  0  all holds
+  1  findings, differences, stale known failures, or an inconclusive verdict
+  2  usage: flags, files, nothing matched
+  3  the agent could not be started, or never answered `initialize`
+  4  a fault of the harness itself")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -51,6 +73,8 @@ enum Command {
     Record(record::RecordArguments),
     /// Judge recordings: what is wrong in them, and where
     Check(check::CheckArguments),
+    /// Show a recording: client left, agent right, an event a line
+    Show(Box<show::ShowArguments>),
     /// Compare two recordings: what differs, where, and how much it matters
     Diff(diff::DiffArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
@@ -75,6 +99,10 @@ enum Command {
     List(list::ListArguments),
     /// Show one requirement, scenario or profile in full
     Explain(explain::ExplainArguments),
+    /// Write the completions of a shell to stdout
+    Completions(completions::CompletionsArguments),
+    /// Write the manual: one page to stdout, or all pages into a folder
+    Man(man::ManArguments),
     /// The reference agent that is built in, with its own arguments
     #[command(disable_help_flag = true)]
     Bob {
@@ -91,7 +119,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if arguments.get(1).is_some_and(|word| word == "bob") {
         return bob::cli::run(arguments.into_iter().skip(1));
     }
-    let command = match Arguments::try_parse_from(arguments) {
+    let parsed = groups::command()
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let command = match parsed {
         Ok(arguments) => arguments.command,
         Err(error) => {
             let _ = error.print();
@@ -107,6 +138,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Init(arguments) => init::main(&arguments).into(),
         Command::Record(arguments) => record::main(arguments),
         Command::Check(arguments) => check::main(&arguments).into(),
+        Command::Show(arguments) => show::main(&arguments).into(),
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::Merge(arguments) => merge::main(&arguments).into(),
@@ -119,6 +151,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Doctor(arguments) => doctor::main(&arguments).into(),
         Command::List(arguments) => list::main(&arguments).into(),
         Command::Explain(arguments) => explain::main(&arguments).into(),
+        Command::Completions(arguments) => completions::main(&arguments).into(),
+        Command::Man(arguments) => man::main(&arguments).into(),
         Command::Bob { arguments } => {
             bob::cli::run(std::iter::once(OsString::from("bob")).chain(arguments))
         }

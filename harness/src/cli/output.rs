@@ -21,6 +21,6 @@ pub(super) fn say(text: impl Display) {
 }
 
 /// Writes an error to stderr.
-pub(super) fn error(text: impl Display) {
+pub(crate) fn error(text: impl Display) {
     say(format_args!("error: {text}"));
 }

@@ -2,8 +2,9 @@
 
 use std::io;
 
+use super::look::LookArguments;
 use super::output::{error, print, say};
-use super::value::{Color, Place, Target};
+use super::value::{Place, Target};
 use crate::report::{self, Detail, Document, Run, plain};
 
 /// What a person is to do about a fault of the harness.
@@ -15,7 +16,7 @@ pub(super) const REPORT_FAULT: &str =
 pub(super) struct Output<'a> {
     pub(super) quiet: bool,
     pub(super) verbose: bool,
-    pub(super) color: Color,
+    pub(super) look: LookArguments,
     pub(super) strict: bool,
     pub(super) reports: &'a [Target],
 }
@@ -88,11 +89,11 @@ impl Output<'_> {
             }
         }
         if to_stdout(self.reports) {
-            let paint = self.color.paint(&io::stderr());
-            say(report::text(run, detail, paint).trim_end());
+            let screen = self.look.screen(&io::stderr());
+            say(report::text(run, detail, screen).trim_end());
         } else {
-            let paint = self.color.paint(&io::stdout());
-            print(&report::text(run, detail, paint))
+            let screen = self.look.screen(&io::stdout());
+            print(&report::text(run, detail, screen))
                 .map_err(|error| format!("the report could not be written to stdout: {error}"))?;
         }
         write(self.reports, &Document::of(run, self.strict))

@@ -106,6 +106,7 @@ impl<'c> Comparer<'c> {
                     self.item(pairing, *right, false),
                 )
                 && left.turn > 0
+                && right.turn > 0
                 && (matches!(
                     self.left.kind_name(left),
                     "session/cancel" | "$/cancel_request"
@@ -227,11 +228,19 @@ impl<'c> Comparer<'c> {
         // By the left turn: the steps at which late things stand on one side only, as long as no pair follows.
         let mut open: HashMap<u32, (Vec<usize>, bool, bool)> = HashMap::default();
         for (index, step) in pairing.steps.iter().enumerate() {
-            let (item, on_right) = match *step {
-                Step::Left(left) | Step::Both(left, _) => (self.item(pairing, left, true), false),
-                Step::Right(right) => (self.item(pairing, right, false), true),
+            let of = |id, left| self.item(pairing, id, left);
+            let late = |item: Option<&Item>| item.is_some_and(|item| item.late);
+            let (item, on_right, late) = match *step {
+                Step::Left(left) => (of(left, true), false, late(of(left, true))),
+                Step::Right(right) => (of(right, false), true, late(of(right, false))),
+                // That it was in flight on one side is enough.
+                Step::Both(left, right) => (
+                    of(left, true),
+                    false,
+                    late(of(left, true)) || late(of(right, false)),
+                ),
             };
-            let Some(item) = item.filter(|item| item.late) else {
+            let Some(item) = item.filter(|_| late) else {
                 continue;
             };
             let turn = if on_right {

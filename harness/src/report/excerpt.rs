@@ -12,8 +12,8 @@ use crate::rules::Place;
 use crate::trace::{Body, Event, Party, TraceReader};
 use crate::wire::{Oddity, Reading};
 
-/// The longest text that is shown of one value, in characters.
-const VALUE: usize = 72;
+/// So many columns are left for names, indents and marks beside the longest text of one value.
+const BESIDE: usize = 28;
 /// How many neighbours of a marked member are shown.
 const NEIGHBOURS: usize = 5;
 /// How many lines of a marked object or array are shown.
@@ -28,9 +28,15 @@ pub(super) struct Line {
     pub(super) marked: bool,
 }
 
-/// The excerpt of the event at `place` in a kept trace; `None` where it cannot be read there. `line` is the line of the
-/// file that the event stands on, where it is known.
-pub(super) fn excerpt(trace: &Path, line: Option<u64>, place: &Place) -> Option<Vec<Line>> {
+/// The excerpt of the event at `place` in a kept trace, for so many columns; `None` where it cannot be read there. `line` is
+/// the line of the file that the event stands on, where it is known.
+pub(super) fn excerpt(
+    trace: &Path,
+    line: Option<u64>,
+    place: &Place,
+    columns: usize,
+) -> Option<Vec<Line>> {
+    let longest = columns.saturating_sub(BESIDE);
     let mut input = BufReader::new(File::open(trace).ok()?);
     if let Some(line) = line {
         for _ in 1..line {
@@ -38,7 +44,11 @@ pub(super) fn excerpt(trace: &Path, line: Option<u64>, place: &Place) -> Option<
         }
         let mut text = String::new();
         input.read_line(&mut text).ok()?;
-        return Some(of_event(&Event::from_line(text.trim()).ok()?, place));
+        return Some(of_event(
+            &Event::from_line(text.trim()).ok()?,
+            place,
+            longest,
+        ));
     }
     let mut reader = TraceReader::open(input).ok()?;
     let mut number = 0;
@@ -48,16 +58,19 @@ pub(super) fn excerpt(trace: &Path, line: Option<u64>, place: &Place) -> Option<
             continue;
         }
         if number == place.event {
-            return Some(of_event(&next.ok()?, place));
+            return Some(of_event(&next.ok()?, place, longest));
         }
         number += 1;
     }
     None
 }
 
-/// The excerpt of one event.
-fn of_event(event: &Event, place: &Place) -> Vec<Line> {
-    let mut out = Lines::default();
+/// The excerpt of one event, with at most so many characters of one value.
+fn of_event(event: &Event, place: &Place, longest: usize) -> Vec<Line> {
+    let mut out = Lines {
+        lines: Vec::new(),
+        longest,
+    };
     let head = format!(
         "event {}, {:.3} s, {}",
         place.event,
@@ -87,10 +100,10 @@ fn of_event(event: &Event, place: &Place) -> Vec<Line> {
             0,
             &format!(
                 "gave up waiting for the answer to request {} after {seconds:.0} s",
-                short(&id.to_string(), VALUE)
+                short(&id.to_string(), longest)
             ),
         ),
-        Body::Left(processes) => out.plain(0, &short(&processes.join(", "), 2 * VALUE)),
+        Body::Left(processes) => out.plain(0, &short(&processes.join(", "), 2 * longest)),
         Body::Model(_) | Body::Other(_) => out.raw(&event.to_line()),
     }
     out.lines
@@ -105,9 +118,10 @@ fn value_of(text: &str) -> Option<Value> {
     }
 }
 
-#[derive(Default)]
 struct Lines {
     lines: Vec<Line>,
+    /// The longest text that is shown of one value, in characters.
+    longest: usize,
 }
 
 impl Lines {
@@ -124,13 +138,16 @@ impl Lines {
 
     /// A line that is marked as a whole.
     fn raw(&mut self, text: &str) {
-        let text = short(text, 2 * VALUE);
+        let text = short(text, 2 * self.longest);
         self.line(0, &text, true);
         self.carets(0, &text);
     }
 
     fn carets(&mut self, depth: usize, text: &str) {
-        let width = plain(text).trim_end_matches(',').width().clamp(1, VALUE);
+        let width = plain(text)
+            .trim_end_matches(',')
+            .width()
+            .clamp(1, self.longest.max(1));
         self.line(depth, &"^".repeat(width), true);
     }
 
@@ -153,7 +170,9 @@ impl Lines {
         mut path: Vec<String>,
         comma: &str,
     ) {
-        let name = key.map_or(String::new(), |key| format!("{}: ", quoted(key)));
+        let name = key.map_or(String::new(), |key| {
+            format!("{}: ", quoted(key, self.longest))
+        });
         let next = path.pop();
         let members: Vec<(Option<&str>, &Value)> = match value {
             Value::Object(members) => members
@@ -189,7 +208,11 @@ impl Lines {
             }
             None => {
                 self.members(depth, &name, value, &members, Some(comma));
-                self.line(depth, &format!("^ has no {}", quoted(&next)), true);
+                self.line(
+                    depth,
+                    &format!("^ has no {}", quoted(&next, self.longest)),
+                    true,
+                );
             }
         }
     }
@@ -216,8 +239,13 @@ impl Lines {
             if index == marked {
                 self.value(depth + 1, *key, member, path.clone(), comma);
             } else {
-                let name = key.map_or(String::new(), |key| format!("{}: ", quoted(key)));
-                self.plain(depth + 1, &format!("{name}{}{comma}", folded(member)));
+                let name = key.map_or(String::new(), |key| {
+                    format!("{}: ", quoted(key, self.longest))
+                });
+                self.plain(
+                    depth + 1,
+                    &format!("{name}{}{comma}", folded(member, self.longest)),
+                );
             }
         }
         if end < members.len() {
@@ -236,8 +264,8 @@ impl Lines {
         comma: &str,
     ) {
         let whole = format!("{name}{}{comma}", value);
-        if members.is_empty() || whole.chars().count() <= VALUE {
-            let text = format!("{name}{}{comma}", short(&value.to_string(), VALUE));
+        if members.is_empty() || whole.chars().count() <= self.longest {
+            let text = format!("{name}{}{comma}", short(&value.to_string(), self.longest));
             self.line(depth, &text, true);
             self.carets(depth, &text);
             return;
@@ -258,15 +286,23 @@ impl Lines {
     ) {
         let comma = comma.unwrap_or_default();
         if members.is_empty() {
-            self.plain(depth, &format!("{name}{}{comma}", folded(value)));
+            self.plain(
+                depth,
+                &format!("{name}{}{comma}", folded(value, self.longest)),
+            );
             return;
         }
         let (open, close) = brackets(value);
         self.plain(depth, &format!("{name}{open}"));
         for (index, (key, member)) in members.iter().enumerate().take(INSIDE) {
-            let name = key.map_or(String::new(), |key| format!("{}: ", quoted(key)));
+            let name = key.map_or(String::new(), |key| {
+                format!("{}: ", quoted(key, self.longest))
+            });
             let comma = if index + 1 < members.len() { "," } else { "" };
-            self.plain(depth + 1, &format!("{name}{}{comma}", folded(member)));
+            self.plain(
+                depth + 1,
+                &format!("{name}{}{comma}", folded(member, self.longest)),
+            );
         }
         if members.len() > INSIDE {
             self.plain(depth + 1, &format!("… {} more", members.len() - INSIDE));
@@ -284,30 +320,30 @@ fn brackets(value: &Value) -> (char, char) {
 }
 
 /// A value in one short text.
-fn folded(value: &Value) -> String {
+fn folded(value: &Value, longest: usize) -> String {
     match value {
         Value::Object(members) if !members.is_empty() => {
             let text = value.to_string();
-            if text.chars().count() <= VALUE {
+            if text.chars().count() <= longest {
                 return text;
             }
-            let keys: Vec<String> = members.keys().map(|key| quoted(key)).collect();
-            format!("{{{}: …}}", short(&keys.join(", "), VALUE / 2))
+            let keys: Vec<String> = members.keys().map(|key| quoted(key, longest)).collect();
+            format!("{{{}: …}}", short(&keys.join(", "), longest / 2))
         }
         Value::Array(items) if !items.is_empty() => {
             let text = value.to_string();
-            if text.chars().count() <= VALUE {
+            if text.chars().count() <= longest {
                 text
             } else {
                 format!("[… {} items]", items.len())
             }
         }
-        _ => short(&value.to_string(), VALUE),
+        _ => short(&value.to_string(), longest),
     }
 }
 
-fn quoted(key: &str) -> String {
-    short(&Value::from(key).to_string(), VALUE)
+fn quoted(key: &str, longest: usize) -> String {
+    short(&Value::from(key).to_string(), longest)
 }
 
 /// The start and the end of a text, where it is longer than `limit` characters.
@@ -332,7 +368,7 @@ mod tests {
             Party::Agent,
             Body::of_line(line.as_bytes().to_vec(), false),
         );
-        let lines = of_event(&event, &Place::new(3, path));
+        let lines = of_event(&event, &Place::new(3, path), 72);
         let lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
         lines.join("\n")
     }

@@ -1,18 +1,28 @@
 //! One requirement that failed, as a person reads it: what is required, what was seen and where, and what to do next.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use super::excerpt::excerpt;
 use super::table::wrapped;
-use super::{Paint, Run, plain};
+use super::vicinity::vicinity;
+use super::{Run, Screen, plain};
 use crate::spec::{Basis, Level};
 use crate::verdict::{Sighting, Standing};
 
-/// Columns of prose.
-const WIDTH: usize = 96;
+/// Columns left of a message and of the picture.
+const INDENT: usize = 4;
 /// How many other scenarios or places of a failure are named.
 const NAMED: usize = 4;
 
-/// The lines on one failure.
-pub(super) fn failure(run: &Run, standing: &Standing, paint: Paint) -> Vec<String> {
+/// The lines on one failure. What was near an event is shown once: `pictured` holds the events that have their picture.
+pub(super) fn failure(
+    run: &Run,
+    standing: &Standing,
+    screen: Screen,
+    pictured: &mut BTreeSet<(PathBuf, u64)>,
+) -> Vec<String> {
+    let paint = screen.paint;
     let requirement = standing.requirement;
     let mut out = Vec::new();
     out.push(format!(
@@ -21,18 +31,18 @@ pub(super) fn failure(run: &Run, standing: &Standing, paint: Paint) -> Vec<Strin
         paint.strong(&weight(standing)),
     ));
     if let Some(reason) = &standing.known {
-        push(&mut out, &format!("Known: {}", plain(reason)));
+        push(&mut out, screen, &format!("Known: {}", plain(reason)));
     }
-    push(&mut out, &requirement.statement);
+    push(&mut out, screen, &requirement.statement);
     out.push(String::new());
     if let Some(first) = standing.findings.first() {
-        sighting(&mut out, first, paint);
+        sighting(&mut out, first, screen, pictured);
         if let Some(together) = together(run, standing, first) {
-            push(&mut out, &together);
+            push(&mut out, screen, &together);
         }
     }
     if let Some(others) = others(standing) {
-        push(&mut out, &others);
+        push(&mut out, screen, &others);
     }
     if let Some(url) = requirement.url() {
         out.push(format!("  {}  {url}", paint.faint("text  ")));
@@ -41,12 +51,8 @@ pub(super) fn failure(run: &Run, standing: &Standing, paint: Paint) -> Vec<Strin
         out.push(format!("  {}  {report}", paint.faint("report")));
     }
     if let Some(first) = standing.findings.first() {
-        if let Some(trace) = first.trace.as_ref().filter(|_| first.scenario.is_some()) {
-            out.push(format!(
-                "  {}  {}",
-                paint.faint("trace "),
-                plain(&trace.display().to_string())
-            ));
+        if let Some(words) = look(first) {
+            out.push(format!("  {}  {words}", paint.faint("look  ")));
         }
         let words = match (&first.scenario, &first.trace) {
             (Some(scenario), _) => Some(repeat(run, scenario, &[])),
@@ -69,6 +75,23 @@ pub(super) fn failure(run: &Run, standing: &Standing, paint: Paint) -> Vec<Strin
     out
 }
 
+/// The command that shows what was found in its surroundings.
+fn look(sighting: &Sighting) -> Option<String> {
+    let trace = sighting.trace.as_ref()?;
+    if trace.as_os_str() == "-" {
+        return None;
+    }
+    let mut words = vec![
+        "harness".to_owned(),
+        "show".to_owned(),
+        trace.display().to_string(),
+    ];
+    if let Some(place) = &sighting.finding.place {
+        words.extend(["--around".to_owned(), place.event.to_string()]);
+    }
+    Some(plain(&shell_words::join(words)))
+}
+
 /// The level and on what it rests.
 fn weight(standing: &Standing) -> String {
     let requirement = standing.requirement;
@@ -88,8 +111,14 @@ fn weight(standing: &Standing) -> String {
     }
 }
 
-fn sighting(out: &mut Vec<String>, sighting: &Sighting, paint: Paint) {
-    push(out, &plain(&sighting.finding.message));
+fn sighting(
+    out: &mut Vec<String>,
+    sighting: &Sighting,
+    screen: Screen,
+    pictured: &mut BTreeSet<(PathBuf, u64)>,
+) {
+    let paint = screen.paint;
+    push(out, screen, &plain(&sighting.finding.message));
     let place = sighting.finding.place.as_ref();
     let title = match place {
         Some(place) => format!("in {}, event {}", found_in(sighting), place.event),
@@ -97,19 +126,27 @@ fn sighting(out: &mut Vec<String>, sighting: &Sighting, paint: Paint) {
     };
     out.push(format!("  {}", paint.faint(&plain(&title))));
     let lines = match (&sighting.trace, place) {
-        (Some(trace), Some(place)) => excerpt(trace, sighting.line, place),
+        (Some(trace), Some(place)) => excerpt(trace, sighting.line, place, screen.width),
         _ => None,
     };
     if let Some(lines) = lines {
         out.push(String::new());
         for line in lines {
-            let text = if line.marked {
-                paint.bad(&line.text)
-            } else {
-                line.text
-            };
-            out.push(format!("    {text}"));
+            let text = screen.text(&line.text);
+            let text = if line.marked { paint.bad(&text) } else { text };
+            out.push(format!("{:INDENT$}{text}", ""));
         }
+        out.push(String::new());
+    }
+    let near = match (&sighting.trace, place) {
+        (Some(trace), Some(place)) if pictured.insert((trace.clone(), place.event)) => {
+            vicinity(trace, sighting.line, place.event, screen.narrower(INDENT))
+        }
+        _ => Vec::new(),
+    };
+    if !near.is_empty() {
+        let lines = near.iter().map(|line| format!("{:INDENT$}{line}", ""));
+        out.extend(lines.map(|line| line.trim_end().to_owned()));
         out.push(String::new());
     }
 }
@@ -189,9 +226,9 @@ fn repeat(run: &Run, only: &str, files: &[&str]) -> String {
     plain(&shell_words::join(words))
 }
 
-fn push(out: &mut Vec<String>, text: &str) {
+fn push(out: &mut Vec<String>, screen: Screen, text: &str) {
     out.extend(
-        wrapped(text, WIDTH)
+        wrapped(&screen.text(text), screen.prose())
             .into_iter()
             .map(|line| format!("  {line}")),
     );

@@ -1,5 +1,6 @@
 //! The formats of `--report`. A further one is a variant here, a word, and a line in [`Format::render`].
 
+use super::page::{Front, page};
 use super::{Document, badge, junit, markdown};
 
 /// A format in which a report is written.
@@ -13,11 +14,19 @@ pub enum Format {
     Markdown,
     /// The JSON that shields.io makes a badge of.
     Badge,
+    /// One page for a browser, with the recordings in it.
+    Html,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::Json, Self::Junit, Self::Markdown, Self::Badge];
+    pub const ALL: [Self; 5] = [
+        Self::Json,
+        Self::Junit,
+        Self::Markdown,
+        Self::Badge,
+        Self::Html,
+    ];
 
     /// The word for it.
     pub const fn as_str(self) -> &'static str {
@@ -26,6 +35,7 @@ impl Format {
             Self::Junit => "junit",
             Self::Markdown => "markdown",
             Self::Badge => "badge",
+            Self::Html => "html",
         }
     }
 
@@ -34,8 +44,8 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.as_str() == word)
     }
 
-    /// The report in this format. It is made from the document alone, so that a run and a report that is made of its JSON
-    /// later are equal byte for byte.
+    /// The report in this format. It is made from the document alone (a page also from the recordings that the document
+    /// names), so that a run and a report that is made of its JSON later are equal byte for byte.
     ///
     /// # Errors
     /// A sentence on what could not be written; nothing in a report is known to make it fail.
@@ -45,6 +55,10 @@ impl Format {
             Self::Junit => junit::junit(document),
             Self::Markdown => Ok(markdown::markdown(document)),
             Self::Badge => badge::badge(document).map_err(|error| error.to_string()),
+            Self::Html => {
+                let report = document.to_json().map_err(|error| error.to_string())?;
+                page(&report, Front::Overview).map_err(|error| error.to_string())
+            }
         }
     }
 }

@@ -5,6 +5,16 @@ use unicode_width::UnicodeWidthStr as _;
 /// Puts rows into columns, two spaces apart; the columns of `right` stand at the right of theirs. Lines have no trailing
 /// space.
 pub(crate) fn table(rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Vec<String> {
+    spaced(rows, 2, right)
+}
+
+/// As [`table`], with so many spaces between the columns.
+pub(crate) fn spaced(
+    rows: &[Vec<String>],
+    gap: usize,
+    right: impl Fn(usize) -> bool,
+) -> Vec<String> {
+    let gap = " ".repeat(gap);
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|column| {
@@ -17,7 +27,7 @@ pub(crate) fn table(rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Vec<
             let mut line = String::new();
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 if column > 0 {
-                    line.push_str("  ");
+                    line.push_str(&gap);
                 }
                 let space = " ".repeat(width.saturating_sub(cell.width()));
                 if right(column) {

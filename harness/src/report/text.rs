@@ -1,15 +1,17 @@
 //! The report that a person reads on the terminal: failures first, then counts, then the verdict.
 
+use std::collections::BTreeSet;
+
 use super::failure::{failure, found_in};
-use super::table::{table, wrapped};
-use super::{Paint, Run, plain};
+use super::table::{spaced, wrapped};
+use super::{Paint, Run, Screen, plain};
 use crate::rules::Missing;
 use crate::scenario::Status;
 use crate::spec::Level;
 use crate::verdict::{Standing, State, Verdict};
 
-/// Columns of prose.
-const WIDTH: usize = 96;
+/// From so many columns on there is room between the columns of the table.
+const ROOMY: usize = 64;
 
 /// The order in which levels are shown.
 const ORDER: [Level; 5] = [
@@ -41,16 +43,19 @@ pub enum Detail {
 }
 
 /// The whole report, with a newline at its end.
-pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
+pub fn text(run: &Run, detail: Detail, screen: impl Into<Screen>) -> String {
+    let screen = screen.into();
+    let (paint, width) = (screen.paint, screen.prose());
     let mut out: Vec<String> = Vec::new();
+    let mut pictured = BTreeSet::new();
     for standing in failures(run) {
         if standing.known.is_none() || detail == Detail::Much {
-            out.extend(failure(run, standing, paint));
+            out.extend(failure(run, standing, screen, &mut pictured));
             out.push(String::new());
         }
     }
     if detail < Detail::Much {
-        known(&mut out, run, detail);
+        known(&mut out, run, detail, width);
     }
     if detail == Detail::Much {
         notes(&mut out, run, paint);
@@ -76,39 +81,40 @@ pub fn text(run: &Run, detail: Detail, paint: Paint) -> String {
         out.push(String::new());
     }
     if detail > Detail::Little && run.blocked.is_none() {
-        counts(&mut out, run, paint);
+        counts(&mut out, run, screen);
         if run.is_of_recordings() {
-            recordings(&mut out, run, detail);
+            recordings(&mut out, run, detail, width);
         } else {
-            scenarios(&mut out, run);
+            scenarios(&mut out, run, width);
         }
         if let Some(surroundings) = &run.surroundings {
-            out.extend(wrapped(&plain(&surroundings.in_words()), WIDTH));
+            out.extend(wrapped(&plain(&surroundings.in_words()), width));
             out.push(String::new());
         }
-        open(&mut out, run, detail, paint);
+        open(&mut out, run, detail, screen);
+        out.extend(super::unexercised::unexercised(run, detail, width));
     }
     if let Some(blocked) = run.blocked.as_ref().filter(|_| !run.has_no_agent()) {
-        out.extend(wrapped(&plain(&blocked.why), WIDTH));
+        out.extend(wrapped(&plain(&blocked.why), width));
         out.extend(blocked.advice.iter().map(|line| plain(line)));
     } else if run.blocked.is_none() && run.assessment.verdict == Verdict::Inconclusive {
-        lacking(&mut out, run);
+        lacking(&mut out, run, width);
     } else if detail > Detail::Little && !run.assessment.missing.is_empty() && !run.has_no_agent() {
         let ids: Vec<&str> = run.assessment.missing.iter().map(|(id, _)| *id).collect();
         let text = format!(
             "The verdict is on what was judged; for one on the agent as a whole {} must pass too.",
             ids.join(", ")
         );
-        out.extend(wrapped(&text, WIDTH));
+        out.extend(wrapped(&text, width));
     }
     out.push(verdict(run, paint));
     let mut text = out.join("\n");
     text.push('\n');
-    text
+    screen.characters(text)
 }
 
 /// The failures that are known, in a sentence each.
-fn known(out: &mut Vec<String>, run: &Run, detail: Detail) {
+fn known(out: &mut Vec<String>, run: &Run, detail: Detail, width: usize) {
     let before = out.len();
     for standing in failures(run) {
         if let Some(reason) = &standing.known {
@@ -118,7 +124,7 @@ fn known(out: &mut Vec<String>, run: &Run, detail: Detail) {
                 standing.requirement.level.as_str(),
                 plain(reason)
             );
-            out.extend(wrapped(&text, WIDTH));
+            out.extend(wrapped(&text, width));
         }
     }
     if out.len() > before && detail > Detail::Little {
@@ -139,7 +145,7 @@ fn failures(run: &Run) -> impl Iterator<Item = &Standing> {
     })
 }
 
-fn counts(out: &mut Vec<String>, run: &Run, paint: Paint) {
+fn counts(out: &mut Vec<String>, run: &Run, screen: Screen) {
     let head = std::iter::once(String::new())
         .chain(State::ALL.iter().map(|state| state.as_str().to_owned()));
     let mut rows: Vec<Vec<String>> = vec![head.collect()];
@@ -151,16 +157,17 @@ fn counts(out: &mut Vec<String>, run: &Run, paint: Paint) {
         let row = std::iter::once(level.as_str().to_owned()).chain(State::ALL.map(cell));
         rows.push(row.collect());
     }
-    let mut lines = table(&rows, |column| column > 0).into_iter();
+    let gap = if screen.width < ROOMY { 1 } else { 2 };
+    let mut lines = spaced(&rows, gap, |column| column > 0).into_iter();
     if let Some(head) = lines.next() {
-        out.push(paint.faint(&head));
+        out.push(screen.paint.faint(&head));
     }
     out.extend(lines);
     out.push(String::new());
 }
 
 /// How the scenarios came out; a few that could show nothing are named with what stood in the way.
-fn scenarios(out: &mut Vec<String>, run: &Run) {
+fn scenarios(out: &mut Vec<String>, run: &Run, width: usize) {
     const ALL: [Status; 4] = [
         Status::Pass,
         Status::Fail,
@@ -182,7 +189,7 @@ fn scenarios(out: &mut Vec<String>, run: &Run) {
         for scenario in of(Status::Inconclusive) {
             let text = format!("{}: {}", scenario.id, plain(&scenario.why.join("; ")));
             out.extend(
-                wrapped(&text, WIDTH - 2)
+                wrapped(&text, width - 2)
                     .into_iter()
                     .map(|line| format!("  {line}")),
             );
@@ -192,7 +199,7 @@ fn scenarios(out: &mut Vec<String>, run: &Run) {
 }
 
 /// The recordings, each with what of it could not be judged. Of many, those that lack nothing are only counted.
-fn recordings(out: &mut Vec<String>, run: &Run, detail: Detail) {
+fn recordings(out: &mut Vec<String>, run: &Run, detail: Detail, width: usize) {
     let alone = run.recordings.len() == 1;
     let mut told = 0;
     for recording in &run.recordings {
@@ -222,7 +229,7 @@ fn recordings(out: &mut Vec<String>, run: &Run, detail: Detail) {
             checked.events,
             recording.status
         );
-        out.extend(wrapped(&plain(&title), WIDTH));
+        out.extend(wrapped(&plain(&title), width));
         let most = match detail {
             Detail::Much => usize::MAX,
             _ => NAMED_DAMAGE,
@@ -232,7 +239,7 @@ fn recordings(out: &mut Vec<String>, run: &Run, detail: Detail) {
             format!("{place}: {}", damage.reason)
         });
         for line in missing.iter().cloned().chain(lines) {
-            let lines = wrapped(&plain(&line), WIDTH - 2).into_iter();
+            let lines = wrapped(&plain(&line), width - 2).into_iter();
             out.extend(lines.map(|line| format!("  {line}")));
         }
     }
@@ -253,7 +260,8 @@ fn recordings(out: &mut Vec<String>, run: &Run, detail: Detail) {
 }
 
 /// What was not exercised and what could not be told.
-fn open(out: &mut Vec<String>, run: &Run, detail: Detail, paint: Paint) {
+fn open(out: &mut Vec<String>, run: &Run, detail: Detail, screen: Screen) {
+    let (paint, width) = (screen.paint, screen.prose());
     let before = out.len();
     let levels: &[Level] = match detail {
         Detail::Much => &ORDER,
@@ -291,7 +299,7 @@ fn open(out: &mut Vec<String>, run: &Run, detail: Detail, paint: Paint) {
                 NAMED
             };
             let text = format!("{title} {}", grouped(&list, most));
-            let mut lines = wrapped(&text, WIDTH).into_iter();
+            let mut lines = wrapped(&text, width).into_iter();
             out.extend(lines.next());
             out.extend(lines.map(|line| format!("  {line}")));
         }
@@ -352,7 +360,7 @@ fn notes(out: &mut Vec<String>, run: &Run, paint: Paint) {
 }
 
 /// What is missing for a verdict.
-fn lacking(out: &mut Vec<String>, run: &Run) {
+fn lacking(out: &mut Vec<String>, run: &Run, width: usize) {
     let missing: Vec<String> = run
         .assessment
         .missing
@@ -367,7 +375,7 @@ fn lacking(out: &mut Vec<String>, run: &Run) {
             missing.join(", ")
         )
     };
-    out.extend(wrapped(&text, WIDTH));
+    out.extend(wrapped(&text, width));
     if run.is_of_recordings() {
         return;
     }
@@ -377,7 +385,7 @@ fn lacking(out: &mut Vec<String>, run: &Run) {
             .get(id)
             .and_then(|standing| standing.why.first())
         {
-            out.extend(wrapped(&plain(&format!("{id}: {why}")), WIDTH));
+            out.extend(wrapped(&plain(&format!("{id}: {why}")), width));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The list of all rules, one per area. A new area is one line here.
 
 use super::{
-    Rule, auth, cancel, changes, close, commands, config, content, delete, elicit, error, ext, fs,
-    in_step, init, jsonrpc, list, load, mode, perm, plan, prompt, reqcancel, schema, session,
-    terminal, terminal_cancel, toolcall, transport, update, usage,
+    Rule, advertised, auth, cancel, changes, close, commands, config, content, delete, elicit,
+    error, ext, fs, in_step, init, jsonrpc, list, load, mode, perm, plan, prompt, reqcancel,
+    schema, session, terminal, terminal_cancel, toolcall, transport, update, usage,
 };
 
 /// A fresh instance of every rule.
@@ -13,7 +13,8 @@ pub(super) fn all() -> Vec<Box<dyn Rule>> {
         Box::new(jsonrpc::Jsonrpc::default()),
         Box::new(schema::Shape),
         Box::new(init::Handshakes::default()),
-        Box::new(auth::Methods),
+        Box::new(advertised::Advertised),
+        Box::new(auth::Logins::default()),
         Box::new(session::Sessions::default()),
         Box::new(load::Loads::default()),
         Box::new(list::Lists::default()),

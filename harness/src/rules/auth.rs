@@ -1,8 +1,8 @@
-//! AUTH-01 to -03 and -09: the methods of authentication that the agent offers.
+//! AUTH-01 to -03, -07, -09 and -11: the methods of authentication that the agent offers, and what logins and logouts bring.
 
 use serde_json::Value;
 
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::schema::faults_in;
 use super::{Moment, Out, Rule};
 use crate::hash::HashSet;
@@ -11,7 +11,9 @@ use crate::spec::Schema;
 const ENTRIES: &str = "AUTH-01";
 const NO_TERMINAL: &str = "AUTH-02";
 const TERMINAL: &str = "AUTH-03";
+const OPENS: &str = "AUTH-07";
 const DEAD_END: &str = "AUTH-09";
+const LOGOUT: &str = "AUTH-11";
 
 const LIST: &str = "/result/authMethods";
 
@@ -22,15 +24,25 @@ const LIST: &str = "/result/authMethods";
 ///
 /// AUTH-03 (same definition): types of `args` and `env` of a terminal entry. A `command` in it is EXT-05's.
 ///
-/// AUTH-09 (docs/protocol/v1/authentication.mdx#advertising-authentication): -32000 without a method on offer is noted.
-pub(super) struct Methods;
+/// AUTH-07 (docs/protocol/v1/authentication.mdx#protocol-driven-authentication): the first session/new after a successful
+/// authenticate is not answered with -32000. A login may end later, so those that follow are not judged.
+///
+/// AUTH-09 (#advertising-authentication): -32000 without a method on offer is noted.
+///
+/// AUTH-11 (#logging-out): an advertised logout is answered with an object, and its method is there. A null is INTEROP-25's.
+#[derive(Default)]
+pub(super) struct Logins {
+    /// The event of the answer to the last authenticate, until a session was asked for or a logout was sent.
+    logged_in: Option<u64>,
+}
 
-impl Rule for Methods {
+impl Rule for Logins {
     fn judges(&self) -> &'static [&'static str] {
-        &[ENTRIES, NO_TERMINAL, TERMINAL, DEAD_END]
+        &[ENTRIES, NO_TERMINAL, TERMINAL, OPENS, DEAD_END, LOGOUT]
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        self.logins(moment, out);
         if let Some((_, message)) = moment.answer_to("initialize") {
             if moment.payload().is_some()
                 && let Some(result) = message.result()
@@ -52,6 +64,59 @@ impl Rule for Methods {
                     moment.at("/error"),
                     "session/new asks to authenticate (-32000) though no method is on offer: the client has no way forward",
                 );
+            }
+        }
+    }
+}
+
+impl Logins {
+    fn logins(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        if !moment.talk.is_version_one() {
+            return;
+        }
+        let left = |method| moment.client_call(method).is_some();
+        if left("logout") || left("authenticate") {
+            self.logged_in = None;
+        } else if let Some((open, message)) = moment.answer_to("authenticate") {
+            let holds = message.error().is_none() && message.result().is_some() && !open.probe;
+            self.logged_in = holds.then_some(moment.index);
+        } else if let Some((open, message)) = moment.answer_to("session/new") {
+            let Some(login) = self.logged_in.filter(|login| open.event > *login) else {
+                return;
+            };
+            self.logged_in = None;
+            out.check(
+                OPENS,
+                message.error_code() != Some(-32000),
+                moment.at("/error"),
+                || {
+                    format!(
+                        "session/new asks to authenticate (-32000), though authenticate succeeded before (event {login})"
+                    )
+                },
+            );
+        } else if let Some((open, message)) = moment.answer_to("logout") {
+            if open.probe {
+                return;
+            }
+            let no_method = message.error_code() == Some(-32601);
+            let result = message.result().filter(|_| message.error().is_none());
+            match result {
+                Some(result) if result.is_object() => out.pass(LOGOUT),
+                Some(result) if !result.is_null() => out.fail(
+                    LOGOUT,
+                    moment.at("/result"),
+                    format!(
+                        "logout is answered with {}, expected an object",
+                        quote_json(result)
+                    ),
+                ),
+                None if no_method => out.fail(
+                    LOGOUT,
+                    moment.at("/error"),
+                    "logout is advertised and answered with -32601 (method not found)",
+                ),
+                _ => {}
             }
         }
     }
@@ -94,7 +159,7 @@ fn offered(moment: &Moment<'_>, result: &Value, out: &mut Out<'_>) {
                 moment.at(format!("{LIST}/{index}/type")),
                 format!(
                     "an entry of `authMethods` is of the type {}, which version 1 reads as an agent method",
-                    quote(&kind.to_string())
+                    quote_json(kind)
                 ),
             );
         }
@@ -227,6 +292,53 @@ mod tests {
                 failures(WITH_TERMINAL, &methods),
                 [(TERMINAL, path.to_owned())]
             );
+        }
+    }
+
+    fn with_logout(lines: &str) -> Vec<(&'static str, u64, String)> {
+        let it = judged(&format!(
+            r#"
+            > {{"id":0,"method":"initialize","params":{{"protocolVersion":1}}}}
+            < {{"id":0,"result":{{"protocolVersion":1,"agentCapabilities":{{"auth":{{"logout":{{}}}}}},"agentInfo":{{"name":"a","version":"1"}},"authMethods":[{{"id":"m","name":"M"}}]}}}}
+            > {{"id":1,"method":"authenticate","params":{{"methodId":"m"}}}}
+            < {{"id":1,"result":{{}}}}
+            {lines}"#
+        ));
+        let own = failed(&it).into_iter();
+        own.filter(|(id, ..)| id.starts_with("AUTH")).collect()
+    }
+
+    #[test]
+    fn after_a_login_a_session_is_opened() {
+        let new =
+            r#"> {"id":2,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}"#;
+        let refused = r#"< {"id":2,"error":{"code":-32000,"message":"log in"}}"#;
+        let bad = with_logout(&format!("{new}\n{refused}"));
+        assert_eq!(bad, [(OPENS, 5, "/error".to_owned())]);
+        let opened = r#"< {"id":2,"result":{"sessionId":"s1"}}"#;
+        assert_eq!(with_logout(&format!("{new}\n{opened}")), []);
+        // A login that has ended meanwhile, and a logout.
+        let again = format!("{new}\n{refused}").replace(":2,", ":3,");
+        assert_eq!(with_logout(&format!("{new}\n{opened}\n{again}")), []);
+        let logout = r#"> {"id":4,"method":"logout","params":{}}
+            < {"id":4,"result":{}}"#;
+        assert_eq!(with_logout(&format!("{logout}\n{again}")), []);
+    }
+
+    #[test]
+    fn a_logout_is_answered_with_an_object() {
+        for (answer, path) in [
+            (r#""result":{}"#, None),
+            (r#""result":null"#, None),
+            (r#""error":{"code":-32603,"message":"disk full"}"#, None),
+            (r#""result":true"#, Some("/result")),
+            (r#""error":{"code":-32601,"message":"no"}"#, Some("/error")),
+        ] {
+            let found = with_logout(&format!(
+                "> {{\"id\":4,\"method\":\"logout\",\"params\":{{}}}}\n< {{\"id\":4,{answer}}}"
+            ));
+            let expected = path.map(|path| (LOGOUT, 5, path.to_owned()));
+            assert_eq!(found, Vec::from_iter(expected), "{answer}");
         }
     }
 

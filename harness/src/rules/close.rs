@@ -1,10 +1,13 @@
-//! CLOSE-02, -03, -05 and INTEROP-22: what closing a session ends, and what it still takes.
+//! CLOSE-01 to -03, -05 and INTEROP-22: what closing a session ends, and what it still takes.
 
 use serde_json::Value;
 
 use super::prompt::{blames_account, said};
-use super::quote::quote;
-use super::{Conversation, Moment, Out, Place, Rule, Turn};
+use super::quote::{quote, quote_json};
+use super::refusal::excuse;
+use super::{Conversation, Moment, Open, Origin, Out, Place, Rule, Turn};
+use std::collections::VecDeque;
+
 use crate::hash::{HashMap, HashSet};
 use crate::trace::Body;
 use crate::wire::{Id, Message};
@@ -18,9 +21,14 @@ const GRACE: f64 = 1.0;
 /// So many terminals and prompts are remembered.
 const REMEMBERED: usize = 10_000;
 
-/// CLOSE-02 (docs/protocol/v1/session-setup.mdx#closing-a-session): the turn that is open when its session is closed ends
+/// CLOSE-01 (docs/protocol/v1/session-setup.mdx#closing-a-session): to close a session that is open, and in which nothing is
+/// under way from the request to its answer, succeeds with an object. A null is INTEROP-25's.
+///
+/// CLOSE-02 (same section): the turn that is open when its session is closed ends
 /// as a cancelled one, whichever of the two is answered first. Judged where the close succeeds. Only the oldest open turn is
-/// judged, and none that the client cancelled otherwise as well.
+/// judged, and none that the client cancelled otherwise as well. An error that comes so soon that it may have been under way
+/// proves nothing, unless it comes after the answer to the close, speaks of the close, or the exchanges with the model show
+/// that there was nothing to fail.
 ///
 /// CLOSE-03 (same section): the terminals of the session have been released a second after the answer to the close. What
 /// else a session holds cannot be seen in the traffic.
@@ -32,8 +40,12 @@ const REMEMBERED: usize = 10_000;
 pub(super) struct Closing {
     /// By the event of the prompt.
     turns: HashMap<u64, Closed>,
-    /// Terminals that were not released: the session, and when it was closed.
-    terminals: HashMap<String, Terminal>,
+    /// Terminals that were not released, by their session and id.
+    terminals: HashMap<String, HashMap<String, u64>>,
+    /// Those whose session was closed, in the order of the closes: the oldest is due first.
+    held: VecDeque<Held>,
+    /// Requests to close a session in which nothing was under way.
+    idle: HashSet<u64>,
     /// Prompts that were sent in a session that was closed.
     prompts: HashSet<u64>,
     /// Sessions of which something came after the close, noted once each.
@@ -61,16 +73,19 @@ enum Ended {
     Fault(Place, String),
 }
 
-struct Terminal {
+/// The terminals of a session that was closed.
+struct Held {
     session: String,
-    created: u64,
-    /// When the close of its session was answered, and the event of that.
-    closed: Option<(f64, u64)>,
+    /// The events of the requests that created them, by their ids.
+    terminals: HashMap<String, u64>,
+    /// When the close was answered, and the event of that.
+    at: f64,
+    answer: u64,
 }
 
 impl Rule for Closing {
     fn judges(&self) -> &'static [&'static str] {
-        &["CLOSE-02", "CLOSE-03", "CLOSE-05", "INTEROP-22"]
+        &["CLOSE-01", "CLOSE-02", "CLOSE-03", "CLOSE-05", "INTEROP-22"]
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
@@ -90,6 +105,9 @@ impl Rule for Closing {
                 prompted(moment, message, out);
             }
         } else if let Some((open, message)) = moment.answer_to("session/close") {
+            if self.idle.remove(&open.event) && !open.probe {
+                closed_idle(moment, open, message, out);
+            }
             self.closed(moment, open.event, open.session.as_deref(), message, out);
         } else if let Some(message) = moment.agent_message() {
             self.agent_sent(moment, message, out);
@@ -106,22 +124,10 @@ impl Rule for Closing {
             }
         }
         let over = talk.end.by_client() || talk.end.is_over();
-        let mut held: Vec<&Terminal> = self.terminals.values().collect();
-        held.sort_unstable_by_key(|terminal| terminal.created);
-        for terminal in held {
-            let Some((at, answer)) = terminal.closed else {
-                continue;
-            };
-            if self.now - at >= GRACE && !over {
-                out.fail(
-                    "CLOSE-03",
-                    Place::event(terminal.created),
-                    format!(
-                        "the terminal was not released, though its session {} was closed (event {answer})",
-                        quote(&terminal.session)
-                    ),
-                );
-            } else {
+        for held in std::mem::take(&mut self.held) {
+            if self.now - held.at >= GRACE && !over {
+                held.fail(out);
+            } else if !held.terminals.is_empty() {
                 out.inconclusive(
                     "CLOSE-03",
                     "the recording ends soon after a session was closed that had a terminal",
@@ -135,15 +141,11 @@ impl Closing {
     fn client_sent(&mut self, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
         if let Some((open, answer)) = moment.client_answer_to("terminal/create") {
             let id = answer.result().and_then(|result| result.get("terminalId"));
-            if let (Some(id), Some(session)) = (id.and_then(Value::as_str), &open.session)
-                && self.terminals.len() < REMEMBERED
-            {
-                let terminal = Terminal {
-                    session: session.clone(),
-                    created: open.event,
-                    closed: None,
-                };
-                self.terminals.insert(id.to_owned(), terminal);
+            if let (Some(id), Some(session)) = (id.and_then(Value::as_str), &open.session) {
+                let of_session = self.terminals.entry(session.clone()).or_default();
+                if of_session.len() < REMEMBERED {
+                    of_session.insert(id.to_owned(), open.event);
+                }
             }
             return;
         }
@@ -157,6 +159,9 @@ impl Closing {
         };
         match message.method() {
             Some("session/close") => {
+                if is_idle(moment, session) && self.idle.len() < REMEMBERED {
+                    self.idle.insert(moment.index);
+                }
                 let turn = moment.talk.turn(session);
                 if let Some(turn) = turn.filter(|turn| turn.cancelled == Some(moment.index)) {
                     let closed = Closed {
@@ -199,11 +204,24 @@ impl Closing {
         let waited = turn
             .permission_cancelled
             .is_some_and(|answered| answered > closed.close);
+        let talk = moment.talk;
+        let may_have_failed =
+            !talk.model_seen || talk.model_failed.is_some_and(|failed| failed > turn.event);
+        let crosses = after <= UNDER_WAY
+            && !waited
+            && !closed.succeeded
+            && may_have_failed
+            && !speaks_of_the_end(message);
         closed.ended = Some(match reason {
             Some("cancelled") => Ended::Cancelled,
             None if blames_account(message) => {
                 Ended::Open("the turn may have failed before the close".to_owned())
             }
+            None if message.error().is_some() && crosses => Ended::Open(format!(
+                "the error {} came {:.0} ms after the close and may have been under way",
+                message.error_code().unwrap_or_default(),
+                after * 1000.0
+            )),
             None if message.error().is_some() => Ended::Fault(
                 moment.at("/error"),
                 format!(
@@ -269,12 +287,15 @@ impl Closing {
         if failed {
             return;
         }
-        for terminal in self.terminals.values_mut() {
-            if Some(terminal.session.as_str()) == session {
-                terminal
-                    .closed
-                    .get_or_insert((moment.event.at, moment.index));
-            }
+        if let Some(session) = session
+            && let Some(terminals) = self.terminals.remove(session)
+        {
+            self.held.push_back(Held {
+                session: session.to_owned(),
+                terminals,
+                at: moment.event.at,
+                answer: moment.index,
+            });
         }
     }
 
@@ -304,11 +325,8 @@ impl Closing {
     fn agent_sent(&mut self, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
         if message.method() == Some("terminal/release") {
             let id = message.params().and_then(|params| params.get("terminalId"));
-            let released = id
-                .and_then(Value::as_str)
-                .and_then(|id| self.terminals.remove(id));
-            if released.is_some_and(|terminal| terminal.closed.is_some()) {
-                out.pass("CLOSE-03");
+            if let (Some(id), Some(session)) = (id.and_then(Value::as_str), message.session()) {
+                self.released(id, session, out);
             }
             return;
         }
@@ -330,24 +348,61 @@ impl Closing {
         }
     }
 
+    fn released(&mut self, id: &str, session: &str, out: &mut Out<'_>) {
+        let open = self.terminals.get_mut(session);
+        if open.is_some_and(|open| open.remove(id).is_some()) {
+            return;
+        }
+        let mut held = self.held.iter_mut().filter(|held| held.session == session);
+        if held.any(|held| held.terminals.remove(id).is_some()) {
+            out.pass("CLOSE-03");
+        }
+    }
+
     /// Fails the terminals that closed sessions have held for too long.
     fn overdue(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
-        let now = moment.event.at;
-        self.terminals.retain(|_, terminal| {
-            let Some((_, answer)) = terminal.closed.filter(|(at, _)| now - at >= GRACE) else {
-                return true;
-            };
+        while let Some(held) = self
+            .held
+            .pop_front_if(|held| moment.event.at - held.at >= GRACE)
+        {
+            held.fail(out);
+        }
+    }
+}
+
+impl Held {
+    fn fail(self, out: &mut Out<'_>) {
+        let mut created: Vec<u64> = self.terminals.into_values().collect();
+        created.sort_unstable();
+        for created in created {
             out.fail(
                 "CLOSE-03",
-                Place::event(terminal.created),
+                Place::event(created),
                 format!(
-                    "the terminal was not released within {GRACE:.0} s, though its session {} was closed (event {answer})",
-                    quote(&terminal.session)
+                    "the terminal was not released within {GRACE:.0} s, though its session {} was closed (event {})",
+                    quote(&self.session),
+                    self.answer
                 ),
             );
-            false
-        });
+        }
     }
+}
+
+/// Words of an error by which an agent says that it ended a turn because of the close.
+const END: [&str; 7] = [
+    "abort",
+    "cancel",
+    "close",
+    "closing",
+    "destroy",
+    "dispos",
+    "interrupt",
+];
+
+fn speaks_of_the_end(message: &Message) -> bool {
+    let error = message.error().map(ToString::to_string).unwrap_or_default();
+    let error = error.to_lowercase();
+    END.iter().any(|word| error.contains(word))
 }
 
 fn conclude(closed: Closed, out: &mut Out<'_>) {
@@ -356,6 +411,49 @@ fn conclude(closed: Closed, out: &mut Out<'_>) {
         Some(Ended::Open(why)) => out.inconclusive("CLOSE-02", why),
         Some(Ended::Fault(place, message)) => out.fail("CLOSE-02", place, message),
         None => {}
+    }
+}
+
+/// Whether a session is open, and no request about it but this one.
+fn is_idle(moment: &Moment<'_>, session: &str) -> bool {
+    let known = moment.talk.session(session);
+    known.is_some_and(|known| {
+        matches!(known.origin, Origin::New | Origin::Load | Origin::Resume)
+            && known.closed.is_none()
+    }) && !moment
+        .talk
+        .client_requests()
+        .any(|open| open.event != moment.index && open.session.as_deref() == Some(session))
+}
+
+/// CLOSE-01.
+fn closed_idle(moment: &Moment<'_>, open: &Open, message: &Message, out: &mut Out<'_>) {
+    let busy = moment
+        .talk
+        .client_requests()
+        .any(|it| it.session == open.session);
+    let result = message.result().filter(|_| message.error().is_none());
+    match (result, excuse(open, message)) {
+        _ if busy => {}
+        (Some(result), _) if result.is_null() => {}
+        (Some(result), _) => {
+            out.check("CLOSE-01", result.is_object(), moment.at("/result"), || {
+                format!(
+                    "session/close is answered with {}, expected an object",
+                    quote_json(result)
+                )
+            })
+        }
+        (None, Some(why)) => out.inconclusive("CLOSE-01", why),
+        (None, None) => out.fail(
+            "CLOSE-01",
+            moment.at("/error"),
+            format!(
+                "to close an open session in which nothing is under way was refused with {} {}",
+                message.error_code().unwrap_or_default(),
+                quote(said(message))
+            ),
+        ),
     }
 }
 

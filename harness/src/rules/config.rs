@@ -1,8 +1,11 @@
 //! CONFIG-01 to -04, -06, -10 and -12: the configuration options of a session.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::quote::quote;
+use super::overlap::Overlap;
+use super::quote::{quote, quote_json};
 use super::schema::faults_in;
 use super::{Moment, Out, Place, Rule};
 use crate::hash::{HashMap, HashSet};
@@ -21,6 +24,17 @@ const CATEGORIES: [&str; 4] = ["mode", "model", "model_config", "thought_level"]
 const SET: &str = "session/set_config_option";
 const NO_METHOD: i64 = -32601;
 
+/// What the client sends in a session by which options may come or go, besides a change of an option.
+const CHANGING: [&str; 4] = [
+    "session/prompt",
+    "session/set_mode",
+    "session/load",
+    "session/resume",
+];
+
+/// The same for all sessions.
+const OF_ALL: [&str; 2] = ["authenticate", "logout"];
+
 /// So many options that lists of a session lacked are remembered.
 const REMEMBERED: usize = 100;
 
@@ -30,16 +44,22 @@ const HOLDING: [&str; 4] = ["session/new", "session/load", "session/resume", SET
 /// CONFIG-01 (docs/protocol/v1/session-config-options.mdx#configoption; schema/v1/schema.json#/$defs/SessionConfigOption):
 /// shape, unique ids, unique values in a select. What concerns `currentValue` is CONFIG-02's.
 ///
-/// CONFIG-02 (#default-values-and-graceful-degradation): a current value, which a select offers and a boolean is.
+/// CONFIG-02 (#default-values-and-graceful-degradation): a current value, which a select offers and a boolean is. Values that
+/// cannot be read offer nothing to hold it against.
 ///
 /// CONFIG-03 (#boolean-config-options): no boolean for a client that did not announce them.
 ///
 /// CONFIG-04 (#from-the-client): the answer to session/set_config_option has the complete list, judged as CONFIG-06. A method
-/// that is not there fails too.
+/// that is not there fails too. Where two changes were under way at once, their lists are not compared.
 ///
-/// CONFIG-06 (#from-the-agent): a config_option_update is complete. Options may vanish, as when another model has fewer, so
-/// an update that lacks options fails only if they are back later though nothing else has changed, or if it holds the
-/// changed option alone; the latter not where the model changed and only options that a model brings vanished.
+/// CONFIG-06 (#from-the-agent): a config_option_update is complete. Options may vanish, as when another model has fewer, and
+/// which of them depend on which no text says, so a list that lacks options fails only
+/// - if it holds the changed option alone, unless what vanished may depend on that one: by the categories, which need not be
+///   given, no model or mode vanishes, and a thought level or a part of a model's configuration makes nothing vanish;
+/// - if they are back later though nothing else has changed: no login or logout, no turn, no change of mode, no custom
+///   message. The answer to a change may be followed by an update with what depends on it, and an empty list by one that
+///   has all, as when the agent did not know them yet;
+/// - if a change took them away, and they are not back when it was undone.
 ///
 /// CONFIG-10 (#relationship-to-session-modes): `modes` and an option of the category `mode`, or neither.
 ///
@@ -47,12 +67,13 @@ const HOLDING: [&str; 4] = ["session/new", "session/load", "session/resume", SET
 #[derive(Default)]
 pub(super) struct Config {
     sessions: HashMap<String, Known>,
+    overlap: Overlap,
 }
 
 /// The options of one session.
 #[derive(Default)]
 struct Known {
-    options: Vec<Brief>,
+    options: Arc<[Brief]>,
     missing: Vec<Missing>,
 }
 
@@ -62,7 +83,9 @@ struct Missing {
     /// The list that lacked it.
     list: List,
     /// What that list held.
-    beside: Vec<Brief>,
+    beside: Arc<[Brief]>,
+    /// The list before it, which held the option.
+    before: Arc<[Brief]>,
 }
 
 /// A list that must be complete.
@@ -121,7 +144,16 @@ impl Rule for Config {
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
-        if moment.agent_message().is_none() || !moment.talk.is_version_one() {
+        if !moment.talk.is_version_one() {
+            return;
+        }
+        let shared = self.overlap.see(moment);
+        if let Some(message) = moment.client_message() {
+            self.client_sent(message);
+        } else if let Some(turn) = moment.ended_turn {
+            self.may_change(&turn.session);
+        }
+        if moment.agent_message().is_none() {
             return;
         }
         if let Some(update) = moment.update() {
@@ -152,8 +184,16 @@ impl Rule for Config {
         else {
             return;
         };
-        let options = result.get("configOptions").and_then(Value::as_array);
-        if open.method != SET {
+        let options = result.get("configOptions").filter(|it| !it.is_null());
+        let odd = options.is_some_and(|options| !options.is_array());
+        let options = options.and_then(Value::as_array);
+        if odd {
+            out.fail(
+                SOUND,
+                moment.at("/result/configOptions"),
+                "`configOptions` is no list",
+            );
+        } else if open.method != SET {
             both(moment, result, options, out);
         }
         let Some(options) = options else {
@@ -172,12 +212,13 @@ impl Rule for Config {
             _ => open.session.as_deref(),
         };
         match session {
-            Some(session) if open.method == SET => {
+            Some(session) if open.method == SET && !shared => {
                 self.listed(List::answer(moment.index), session, options, out);
             }
             Some(session) => {
                 let known = self.sessions.entry(session.to_owned()).or_default();
-                known.replace(briefs(options), out);
+                known.options = briefs(options).into();
+                known.missing.clear();
             }
             None => {}
         }
@@ -185,6 +226,31 @@ impl Rule for Config {
 }
 
 impl Config {
+    /// What the client sends may change which options there are.
+    fn client_sent(&mut self, message: &Message) {
+        let Some(method) = message.method() else {
+            return;
+        };
+        match message.session() {
+            Some(session) if CHANGING.contains(&method) || method.starts_with('_') => {
+                self.may_change(session);
+            }
+            None if OF_ALL.contains(&method) || method.starts_with('_') => {
+                for known in self.sessions.values_mut() {
+                    known.missing.clear();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Something happened in a session by which options may come.
+    fn may_change(&mut self, session: &str) {
+        if let Some(known) = self.sessions.get_mut(session) {
+            known.missing.clear();
+        }
+    }
+
     /// Whether the session is known to have options.
     fn offers(&self, session: Option<&str>) -> bool {
         let known = session.and_then(|session| self.sessions.get(session));
@@ -199,13 +265,13 @@ impl Config {
         out: &mut Out<'_>,
     ) {
         if self.offers(session) {
-            let error = error.error().map(ToString::to_string).unwrap_or_default();
+            let error = error.error().map(quote_json).unwrap_or_default();
             out.fail(
                 WHOLE_ANSWER,
                 moment.at("/error"),
                 format!(
                     "the session has options, and session/set_config_option is answered with {}",
-                    quote(&error)
+                    error
                 ),
             );
         }
@@ -216,10 +282,10 @@ impl Config {
         let Some(known) = self.sessions.get_mut(session) else {
             // The first list that is seen cannot be compared.
             let known = self.sessions.entry(session.to_owned()).or_default();
-            known.options = briefs(options);
+            known.options = briefs(options).into();
             return;
         };
-        let new = briefs(options);
+        let new: Arc<[Brief]> = briefs(options).into();
         let gone: Vec<Brief> = known
             .options
             .iter()
@@ -227,17 +293,17 @@ impl Config {
             .cloned()
             .collect();
         if gone.is_empty() {
-            known.replace(new, out);
+            known.replace(new, list, out);
             out.pass(list.id);
             return;
         }
         if is_only_the_change(&known.options, &new, &gone) {
             // The rest is taken to be as it was.
-            for old in &mut known.options {
-                if let Some(option) = new.iter().find(|option| option.id == old.id) {
-                    *old = option.clone();
-                }
-            }
+            let now = |old: &Brief| {
+                let own = new.iter().find(|option| option.id == old.id);
+                own.unwrap_or(old).clone()
+            };
+            known.options = known.options.iter().map(now).collect();
             out.fail(
                 list.id,
                 list.place(),
@@ -249,36 +315,52 @@ impl Config {
             );
             return;
         }
-        known.replace(new, out);
+        let before = known.options.clone();
+        known.replace(new, list, out);
         let beside = known.options.clone();
         known.missing.truncate(REMEMBERED);
         known.missing.extend(gone.into_iter().map(|option| Missing {
             id: option.id,
             list,
             beside: beside.clone(),
+            before: before.clone(),
         }));
     }
 }
 
 impl Known {
-    /// Takes a new list. An option in it that an update lacked was not gone, if nothing else has changed since.
-    fn replace(&mut self, options: Vec<Brief>, out: &mut Out<'_>) {
+    /// Takes a new list, and judges by it those that lacked an option.
+    fn replace(&mut self, options: Arc<[Brief]>, list: List, out: &mut Out<'_>) {
         let mut blamed = HashSet::default();
         self.missing.retain(|missing| {
             let back = options.iter().any(|option| option.id == missing.id);
-            let same = missing.beside.iter().all(|old| options.contains(old));
-            if back && same && blamed.insert(missing.list.event) {
+            let why = if back {
+                let same = missing.beside.iter().all(|old| options.contains(old));
+                // An update may bring what depends on a change, or what was not known yet.
+                let may_be_new = list.id == COMPLETE
+                    && (missing.list.id == WHOLE_ANSWER || missing.beside.is_empty());
+                (same && !may_be_new).then_some("is there later though nothing else has changed")
+            } else {
+                let within = |list: &[Brief]| list.iter().all(|it| missing.before.contains(it));
+                // Where nothing had changed when it vanished, it did not vanish by a change.
+                let undone = !within(&missing.beside) && within(&options);
+                (undone && missing.list.id == WHOLE_ANSWER && !options.is_empty())
+                    .then_some("was there before the change, and is not when the change was undone")
+            };
+            if let Some(why) = why
+                && blamed.insert(missing.list.event)
+            {
                 out.fail(
                     missing.list.id,
                     missing.list.place(),
                     format!(
-                        "the {} lacks the option {}, which is there later though nothing else has changed; the complete configuration is expected",
+                        "the {} lacks the option {}, which {why}; the complete configuration is expected",
                         missing.list.name,
                         quote(&missing.id)
                     ),
                 );
             }
-            !back
+            !back && why.is_none()
         });
         self.options = options;
     }
@@ -292,14 +374,16 @@ fn is_only_the_change(old: &[Brief], new: &[Brief], gone: &[Brief]) -> bool {
     let changed = old
         .iter()
         .any(|before| before.id == option.id && before.value != option.value);
-    let depends = |option: &Brief| {
-        matches!(
-            option.category.as_deref(),
-            Some("thought_level" | "model_config")
-        )
-    };
-    let by_model = option.category.as_deref() == Some("model") && gone.iter().all(depends);
-    changed && !by_model
+    let may_bring = !option.is_of(&["thought_level", "model_config"]);
+    let may_depend = |option: &Brief| !option.is_of(&["mode", "model"]);
+    changed && !(may_bring && gone.iter().all(may_depend))
+}
+
+impl Brief {
+    fn is_of(&self, categories: &[&str]) -> bool {
+        let own = self.category.as_deref();
+        own.is_some_and(|category| categories.contains(&category))
+    }
 }
 
 fn names(options: &[Brief]) -> String {
@@ -405,6 +489,18 @@ fn offered(option: &Value) -> Vec<&str> {
     values
 }
 
+/// Whether each value that a select offers can be read, also in groups. What cannot is CONFIG-01's.
+fn is_readable(select: &Value) -> bool {
+    let has_value = |entry: &Value| entry.get("value").is_some_and(Value::is_string);
+    let list = select.get("options").and_then(Value::as_array);
+    list.is_some_and(|list| {
+        list.iter().all(|entry| match entry.get("options") {
+            Some(group) => group.as_array().is_some_and(|it| it.iter().all(has_value)),
+            None => has_value(entry),
+        })
+    })
+}
+
 fn current(moment: &Moment<'_>, option: &Value, offered: &[&str], path: &str, out: &mut Out<'_>) {
     let kind = option.get("type").and_then(Value::as_str);
     if !matches!(kind, Some("select" | "boolean")) {
@@ -424,6 +520,7 @@ fn current(moment: &Moment<'_>, option: &Value, offered: &[&str], path: &str, ou
     };
     let holds = match kind {
         Some("boolean") => value.is_boolean(),
+        _ if !is_readable(option) => return,
         _ => value.as_str().is_some_and(|value| offered.contains(&value)),
     };
     out.check(
@@ -433,7 +530,7 @@ fn current(moment: &Moment<'_>, option: &Value, offered: &[&str], path: &str, ou
         || {
             format!(
                 "the current value {} of the option {} is none that it offers",
-                quote(&value.to_string()),
+                quote_json(value),
                 name()
             )
         },

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::mode_set::{note_late, note_turn};
 use super::offers::{Choice, Offers};
-use super::quote::quote;
-use super::refusal::{Refusal, refusal};
+use super::overlap::Overlap;
+use super::quote::{quote, quote_json};
+use super::refusal::{Refusal, excuse, refusal};
 use super::{Moment, Open, Out};
 use crate::hash::HashMap;
 use crate::wire::Message;
@@ -18,20 +19,28 @@ const NOT_OFFERED: &str = "INTEROP-20";
 
 const SET: &str = "session/set_config_option";
 
+/// So many requests without an answer are remembered.
+const REMEMBERED: usize = 1_000;
+
+/// Nothing is judged where another change was under way at the same time, whichever of them was answered first.
+///
 /// CONFIG-05 (docs/protocol/v1/session-config-options.mdx#from-the-client): the answer to a change that was accepted shows
-/// the new value. Not judged where another change is under way, nor where the answer lacks the option (CONFIG-04).
+/// the new value. Not judged where the answer lacks the option (CONFIG-04).
 ///
 /// CONFIG-08 (#setting-a-config-option): a value that is offered is accepted while a turn runs; only a reason outside of the
 /// agent excuses a refusal.
 ///
 /// CONFIG-09 (#boolean-config-options): a switch is set by `type` `boolean` and a boolean, and shows it.
 ///
-/// INTEROP-20: an option or a value that is not offered is refused.
+/// INTEROP-20: an option or a value that is not offered, neither when it was asked for nor when it was answered, is refused.
 #[derive(Default)]
 pub(super) struct ConfigChanges {
     offers: Offers,
+    overlap: Overlap,
     /// By the event of a request: the event of the prompt of the turn in which it was sent.
     in_turn: HashMap<u64, u64>,
+    /// By the event of a request: whether what it asks for was offered then.
+    offered: HashMap<u64, bool>,
 }
 
 /// A change that the client asked for.
@@ -46,23 +55,44 @@ struct Change<'a> {
 impl ConfigChanges {
     /// Sees the next event.
     pub(super) fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        let shared = self.overlap.see(moment);
         if let Some(message) = moment.client_call(SET) {
             note_turn(&mut self.in_turn, moment, message);
+            self.note_offered(moment, message);
         } else if let Some((open, message)) = moment.answer_to(SET) {
             let turn = self.in_turn.remove(&open.event);
-            self.answered(moment, open, message, turn, out);
+            let offered = self.offered.remove(&open.event);
+            if !shared {
+                self.answered(moment, open, message, (turn, offered), out);
+            }
         }
         self.offers.see(moment);
     }
 }
 
 impl ConfigChanges {
+    fn note_offered(&mut self, moment: &Moment<'_>, message: &Message) {
+        let (Some(session), Some(params)) = (message.session(), message.params()) else {
+            return;
+        };
+        let Some(offer) = self.offers.of(session) else {
+            return;
+        };
+        let id = params.get("configId").and_then(Value::as_str);
+        let option = id.and_then(|id| offer.option(id));
+        let value = params.get("value").unwrap_or(&Value::Null);
+        if self.offered.len() < REMEMBERED {
+            let offered = option.is_some_and(|option| offers(option, value, params));
+            self.offered.insert(moment.index, offered);
+        }
+    }
+
     fn answered(
         &self,
         moment: &Moment<'_>,
         open: &Open,
         message: &Message,
-        turn: Option<u64>,
+        (turn, offered): (Option<u64>, Option<bool>),
         out: &mut Out<'_>,
     ) {
         let session = open.session.as_deref().unwrap_or_default();
@@ -79,6 +109,11 @@ impl ConfigChanges {
             return;
         }
         let option = offer.option(id);
+        let is_offered = option.is_some_and(|option| offers(option, value, &open.params));
+        if offered.is_some_and(|offered| offered != is_offered) {
+            // The agent told another list while the request was on its way: which of the two it went by nobody can tell.
+            return;
+        }
         match option.filter(|option| offers(option, value, &open.params)) {
             Some(option) => {
                 let change = Change {
@@ -98,7 +133,7 @@ impl ConfigChanges {
                 || match option {
                     Some(_) => format!(
                         "the value {} of the option {} was accepted, which the option does not offer",
-                        quote(&value.to_string()),
+                        quote_json(value),
                         quote(id)
                     ),
                     None => format!(
@@ -141,20 +176,21 @@ impl Change<'_> {
     }
 
     fn refused(&self, id: &'static str, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
-        let error = message.error().map(ToString::to_string).unwrap_or_default();
-        let excused = match refusal(message) {
-            Refusal::Outside => true,
-            Refusal::Worded => self.turn.is_none(),
-            Refusal::NoMethod | Refusal::Bare => false,
-        };
+        let error = message.error().map(quote_json).unwrap_or_default();
+        let excused = excuse(self.open, message).is_some()
+            || match refusal(message) {
+                Refusal::Outside => true,
+                Refusal::Worded => self.turn.is_none(),
+                Refusal::NoMethod | Refusal::Bare => false,
+            };
         let what = format!(
             "the value {} that the option {} offers was refused",
-            quote(&self.value.to_string()),
+            quote_json(self.value),
             quote(&self.option.id)
         );
         // An error is no successful change, which CONFIG-05 is about; that the method is there at all is CONFIG-04's.
         if excused || self.open.probe || id == SHOWN {
-            out.inconclusive(id, format!("{what}: {}", quote(&error)));
+            out.inconclusive(id, format!("{what}: {}", error));
             return;
         }
         let when = if id == MID_TURN {
@@ -162,18 +198,10 @@ impl Change<'_> {
         } else {
             ""
         };
-        out.fail(
-            id,
-            moment.at("/error"),
-            format!("{what}{when}: {}", quote(&error)),
-        );
+        out.fail(id, moment.at("/error"), format!("{what}{when}: {}", error));
     }
 
     fn shown(&self, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
-        let other_change = moment.talk.client_requests().any(|other| {
-            other.session == self.open.session
-                && matches!(other.method.as_str(), SET | "session/set_mode")
-        });
         let listed = message
             .result()
             .and_then(|result| result.get("configOptions"))
@@ -183,7 +211,7 @@ impl Change<'_> {
             .into_iter()
             .flatten()
             .position(|option| id_of(option).as_deref() == Some(self.option.id.as_str()));
-        let (Some(listed), Some(place), false) = (listed, place, other_change) else {
+        let (Some(listed), Some(place)) = (listed, place) else {
             return;
         };
         let shown = listed
@@ -199,8 +227,8 @@ impl Change<'_> {
                 format!(
                     "the option {} was set to {}, and the answer shows {}",
                     quote(&self.option.id),
-                    quote(&self.value.to_string()),
-                    quote(&shown.to_string())
+                    quote_json(self.value),
+                    quote_json(shown)
                 )
             },
         );
@@ -269,6 +297,24 @@ mod tests {
         let bad = session(&format!("{}\n{}", set("effort", HIGH), answer("low", true)));
         let place = "/result/configOptions/0/currentValue".to_owned();
         assert_eq!(of_area(&bad), [(SHOWN, 5, place)]);
+    }
+
+    #[test]
+    fn two_changes_at_once_may_be_answered_in_either_order_and_show_either_value() {
+        let low = set("effort", r#""value":"low""#).replace(":7,", ":8,");
+        let second = answer("low", true).replace(":7,", ":8,");
+        for answers in [
+            [second.clone(), answer("low", true)],
+            [second.clone(), answer("high", true)],
+            [answer("low", true), second],
+        ] {
+            let it = session(&format!(
+                "{}\n{low}\n{}",
+                set("effort", HIGH),
+                answers.join("\n")
+            ));
+            assert!(of_area(&it).is_empty(), "{answers:?} {:?}", of_area(&it));
+        }
     }
 
     #[test]

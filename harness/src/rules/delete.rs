@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::prompt::said;
 use super::quote::quote;
+use super::refusal::excuse;
 use super::{Moment, Out, Rule};
 use crate::hash::{HashMap, HashSet};
 
@@ -13,7 +14,8 @@ const REMEMBERED: usize = 10_000;
 /// DELETE-02 (docs/protocol/v1/session-delete.mdx#semantics): a session whose delete was answered is in no list that is
 /// asked for after that. That it is in none proves something only if one had it before.
 ///
-/// DELETE-03: to delete it once more succeeds.
+/// DELETE-03: to delete it once more succeeds, and so does to delete one that never existed: one that neither the client
+/// opened nor a list had, and of which the error says that there is none.
 #[derive(Default)]
 pub(super) struct Deleted {
     listed: HashSet<String>,
@@ -43,7 +45,8 @@ impl Rule for Deleted {
                     self.deleted.insert(session.clone(), moment.index);
                 }
                 (None, Some(_)) => out.pass("DELETE-03"),
-                (Some(_), Some(before)) if open.cancel_requested.is_none() => out.fail(
+                (Some(_), _) if excuse(open, message).is_some() => {}
+                (Some(_), Some(before)) => out.fail(
                     "DELETE-03",
                     moment.at("/error"),
                     format!(
@@ -53,6 +56,22 @@ impl Rule for Deleted {
                         quote(said(message))
                     ),
                 ),
+                (Some(error), None)
+                    if says_that_there_is_none(error)
+                        && moment.talk.session(session).is_none()
+                        && !self.listed.contains(session) =>
+                {
+                    out.fail(
+                        "DELETE-03",
+                        moment.at("/error"),
+                        format!(
+                            "to delete session {}, which does not exist, was refused with {} {}, expected a result",
+                            quote(session),
+                            message.error_code().unwrap_or_default(),
+                            quote(said(message))
+                        ),
+                    );
+                }
                 _ => {}
             }
         } else if let Some((open, message)) = moment.answer_to("session/list") {
@@ -79,6 +98,21 @@ impl Rule for Deleted {
             self.deleted.remove(session);
         }
     }
+}
+
+/// Whether an error says that there is no such session.
+fn says_that_there_is_none(error: &Value) -> bool {
+    const NOT_FOUND: i64 = -32002;
+    const WORDS: [&str; 5] = [
+        "not found",
+        "no such",
+        "unknown session",
+        "not exist",
+        "no session",
+    ];
+    let code = error.get("code").and_then(Value::as_i64);
+    let text = error.to_string().to_lowercase();
+    code != Some(-32601) && (code == Some(NOT_FOUND) || WORDS.iter().any(|it| text.contains(it)))
 }
 
 impl Deleted {

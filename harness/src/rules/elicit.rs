@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::elicit_form;
 use super::elicit_url;
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::session::{Standing, is_creating, standing};
 use super::{Conversation, Moment, Open, Out, Rule};
 use crate::hash::HashMap;
@@ -342,7 +342,7 @@ fn request_fault(
         "/params/requestId",
         format!(
             "the elicitation belongs to the request {}, which is no open request of the client",
-            quote(&request.to_string())
+            quote_json(request)
         ),
     ))
 }

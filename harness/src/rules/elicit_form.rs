@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::schema::faults_in;
 use super::{Moment, Out};
 
@@ -32,7 +32,7 @@ const SECRET_WORDS: [&str; 14] = [
 ];
 
 /// ELICIT-04 (docs/protocol/v1/elicitation.mdx#form-mode): properties are strings, numbers, integers, booleans or lists of
-/// choices. Own types (with an underscore) are noted; other types, nested objects and references fail.
+/// choices, which are texts. Own types (with an underscore) are noted; other types, nested objects and references fail.
 ///
 /// ELICIT-05 (docs/rfds/elicitation.mdx): `type` and `properties` are stated. A required name without a property is noted.
 ///
@@ -62,7 +62,8 @@ fn flat(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
             Some("refers to another schema")
         } else {
             match kind {
-                Some("string" | "number" | "integer" | "boolean" | "array") => None,
+                Some("array") => items(property),
+                Some("string" | "number" | "integer" | "boolean") => None,
                 Some("object") => Some("is a nested object"),
                 Some(own) if own.starts_with('_') => {
                     out.note(
@@ -108,6 +109,16 @@ fn flat(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
     }
 }
 
+/// What is wrong with the type of the choices of a list, which are texts.
+fn items(property: &Value) -> Option<&'static str> {
+    let items = property.get("items")?;
+    if items.get("$ref").is_some() {
+        return Some("is a list of what another schema says");
+    }
+    let kind = items.get("type")?.as_str()?;
+    (kind != "string" && !kind.starts_with('_')).then_some("is a list of something else than texts")
+}
+
 fn stated(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
     let lacking = ["type", "properties"]
         .into_iter()
@@ -127,7 +138,7 @@ fn stated(moment: &Moment<'_>, schema: &Value, out: &mut Out<'_>) {
             out.note(
                 STATED,
                 moment.at(format!("{SCHEMA}/required/{index}")),
-                format!("{} is required and no property", quote(&name.to_string())),
+                format!("{} is required and no property", quote_json(name)),
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::{Moment, Out, Payload, Rule};
 use crate::hash::HashSet;
 use crate::spec::{Later, Methods, Schema, Side};
@@ -232,7 +232,7 @@ fn metas(moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
             || {
                 format!(
                     "`_meta` is {}, where an object or null is expected",
-                    quote(&meta.to_string())
+                    quote_json(meta)
                 )
             },
         );
@@ -249,7 +249,7 @@ fn metas(moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
                     || {
                         format!(
                             "`{name}` is {}, which is not the form that W3C gives it",
-                            quote(&value.to_string())
+                            quote_json(value)
                         )
                     },
                 );

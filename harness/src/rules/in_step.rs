@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::offers::{Offer, Offers, Told};
+use super::overlap::Overlap;
 use super::quote::quote;
 use super::{Conversation, Moment, Out, Place, Rule};
 use crate::hash::HashMap;
@@ -15,10 +16,12 @@ const IN_STEP: &str = "CONFIG-11";
 /// After a change, what the agent tells of the other side last before the next change counts, so that it has time for it;
 /// once it has told that both are in step, what it tells is a change of its own.
 /// What it told between the request and its answer may be older than the change: it shows something only if it fits. A side
-/// that is never told of again is inconclusive, as are values that are no modes.
+/// that is never told of again is inconclusive, as are values that are no modes. Of changes that were under way together
+/// nobody can tell which of them the agent made last.
 #[derive(Default)]
 pub(super) struct InStep {
     offers: Offers,
+    overlap: Overlap,
     changes: HashMap<String, Change>,
 }
 
@@ -49,6 +52,11 @@ impl Rule for InStep {
             return;
         }
         self.asked(moment, out);
+        if self.overlap.see(moment)
+            && let Some(session) = moment.answers.and_then(|open| open.session.as_ref())
+        {
+            self.changes.remove(session);
+        }
         let told = self.offers.see(moment);
         self.answered(moment);
         if let Some(told) = told {
@@ -289,6 +297,21 @@ mod tests {
             assert_eq!(failures(&set_option(&lines.join("\n"))), []);
             let set = [SET_MODE, DONE, &lines[0], &lines[1]].join("\n");
             assert_eq!(failures(&session("ask", &set)), []);
+        }
+    }
+
+    #[test]
+    fn two_changes_at_once_leave_open_which_was_the_last() {
+        let second =
+            r#"> {"id":8,"method":"session/set_mode","params":{"sessionId":"s1","modeId":"ask"}}"#;
+        let done = DONE.replace(":7,", ":8,");
+        for answers in [[&done, DONE], [DONE, &done]] {
+            let lines = format!(
+                "{SET_MODE}{second}\n{}\n{}",
+                answers.join("\n"),
+                list("code")
+            );
+            assert_eq!(failures(&session("ask", &lines)), [], "{answers:?}");
         }
     }
 

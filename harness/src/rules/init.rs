@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::quote::quote;
+use super::quote::{quote, quote_json};
 use super::schema::faults_in;
 use super::{Conversation, Moment, Open, Out, Place, Rule};
 use crate::spec::{Later, Schema};
@@ -16,6 +16,13 @@ const AGENT_INFO: &str = "INIT-06";
 const SPELLED_OUT: &str = "INIT-07";
 const TYPES: &str = "INIT-08";
 const LEFT_OUT: &str = "INIT-10";
+const WAITS: &str = "INTEROP-24";
+
+/// How long a second `initialize` may be left open while the conversation goes on, in seconds.
+const PATIENCE: f64 = 30.0;
+
+const STILL_OPEN: &str =
+    "a second initialize was neither answered nor refused, where nothing should wait for ever";
 
 /// The requirements that INIT-10 stands over.
 const UNDER_LEFT_OUT: [&str; 8] = [
@@ -41,6 +48,9 @@ const UNDER_LEFT_OUT: [&str; 8] = [
 /// INIT-06 (#implementation-information), INIT-07 (#agent-capabilities): `agentInfo` with name and version, and
 /// `agentCapabilities`; a null is as good as nothing.
 ///
+/// INTEROP-24: an `initialize` that comes after the handshake is answered or refused. It fails where the harness gave up
+/// waiting, and where the conversation went on for half a minute.
+///
 /// INIT-08 (schema/v1/schema.json#/$defs/InitializeResponse): the types of the result; those of `authMethods` are AUTH-01's
 /// and AUTH-03's.
 #[derive(Default)]
@@ -54,6 +64,8 @@ pub(super) struct Handshakes {
     answered_other: Option<(u64, u64)>,
     foreign: bool,
     spoke: bool,
+    /// The last `initialize` that came after the handshake and has no answer: its event, and when it was sent.
+    further: Option<(u64, f64)>,
 }
 
 impl Rule for Handshakes {
@@ -65,6 +77,7 @@ impl Rule for Handshakes {
             AGENT_INFO,
             SPELLED_OUT,
             TYPES,
+            WAITS,
         ]
     }
 
@@ -75,11 +88,25 @@ impl Rule for Handshakes {
             if !self.seen_any && moment.talk.whole && is_judged(moment, message) {
                 self.first = Some(moment.index);
             }
+            if self.seen_any && moment.talk.handshake.is_some() {
+                self.further = Some((moment.index, moment.event.at));
+            }
             self.seen_any = true;
         } else if let Some(message) = moment.agent_message() {
             self.forms(moment, message, out);
         } else if let Body::Unanswered { id, seconds } = &moment.event.body {
+            self.waits(moment, moment.talk.client_request(&Id::from_value(id)), out);
             self.unanswered(moment, &Id::from_value(id), *seconds, out);
+        }
+        if let Some((event, since)) = self.further
+            && moment.agent_message().is_some()
+            && moment.event.at - since > PATIENCE
+        {
+            let open = moment
+                .talk
+                .client_requests()
+                .find(|open| open.event == event);
+            self.waits(moment, open, out);
         }
     }
 
@@ -109,6 +136,10 @@ impl Rule for Handshakes {
 
 impl Handshakes {
     fn answered(&mut self, moment: &Moment<'_>, open: &Open, message: &Message, out: &mut Out<'_>) {
+        if self.is_further(open) {
+            self.further = None;
+            out.pass(WAITS);
+        }
         if self.first == Some(open.event) {
             self.settled = true;
             judge_first(moment, message, out);
@@ -190,6 +221,22 @@ impl Handshakes {
         }
     }
 
+    /// INTEROP-24, for a second `initialize`.
+    fn waits(&mut self, moment: &Moment<'_>, open: Option<&Open>, out: &mut Out<'_>) {
+        let Some(open) = open.filter(|open| self.is_further(open)) else {
+            return;
+        };
+        self.further = None;
+        match super::jsonrpc::excuse(moment.talk, open) {
+            Some(why) => out.inconclusive(WAITS, why),
+            None => out.fail(WAITS, Place::event(open.event), STILL_OPEN),
+        }
+    }
+
+    fn is_further(&self, open: &Open) -> bool {
+        open.method == "initialize" && self.further.is_some_and(|(event, _)| event == open.event)
+    }
+
     fn unanswered(&mut self, moment: &Moment<'_>, id: &Id, seconds: f64, out: &mut Out<'_>) {
         let Some(open) = moment
             .talk
@@ -251,7 +298,7 @@ fn judge_first(moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
             moment.at("/error"),
             format!(
                 "initialize was answered with the error {}, where a result with `protocolVersion` is expected",
-                quote(&error.to_string())
+                quote_json(error)
             ),
         ),
         // Both outcomes at once: JSONRPC-02.

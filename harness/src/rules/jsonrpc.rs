@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::quote::{quote, quote_id};
+use super::quote::{quote, quote_id, quote_json};
 use super::transport::is_bare_response;
 use super::{Conversation, Moment, Open, Out, Place, Rule};
 use crate::hash::{HashMap, HashSet};
@@ -209,7 +209,7 @@ impl Jsonrpc {
             || match version {
                 Some(other) => format!(
                     "`jsonrpc` is {}, where it must be \"2.0\"",
-                    quote(&other.to_string())
+                    quote_json(other)
                 ),
                 None => "the message has no `jsonrpc`, which must be \"2.0\"".to_owned(),
             },
@@ -523,20 +523,17 @@ fn outcome(moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
             (_, None) => Some(("/error", "the error has no `message`".to_owned())),
             (Some(code), _) if !code.is_i64() && !code.is_u64() => Some((
                 "/error/code",
-                format!("the code of the error is {}", quote(&code.to_string())),
+                format!("the code of the error is {}", quote_json(code)),
             )),
             (_, Some(text)) if !text.is_string() => Some((
                 "/error/message",
-                format!("the message of the error is {}", quote(&text.to_string())),
+                format!("the message of the error is {}", quote_json(text)),
             )),
             _ => None,
         },
         // With a result beside it a null is the fault of JSONRPC-02.
         Value::Null if both => return,
-        other => Some((
-            "/error",
-            format!("the error is {}", quote(&other.to_string())),
-        )),
+        other => Some(("/error", format!("the error is {}", quote_json(other)))),
     };
     match fault {
         None => out.pass(ERROR),

@@ -31,12 +31,6 @@ const BY_ABSENCE: [&str; 17] = [
     "INTEROP-11",
 ];
 
-/// Requirements that a refusal fails. A request that was answered as cancelled, which either side may want, was not refused.
-const BY_REFUSAL: [&str; 4] = ["SESSION-01", "LIST-01", "LIST-07", "MODE-02"];
-
-/// The error code of a request that was cancelled.
-const CANCELLED: i64 = -32800;
-
 /// Code that judges a trace against requirements. One per area.
 pub trait Rule: Send {
     /// The ids of the requirements that this rule judges; it reports on no others.
@@ -82,8 +76,6 @@ impl Out<'_> {
         }
         let why = if self.talk.unread.is_some() && BY_ABSENCE.contains(&id) {
             Some("what is missing may stand in a line that holds no single message")
-        } else if BY_REFUSAL.contains(&id) && self.answered_as_cancelled() {
-            Some("the request was answered as cancelled")
         } else {
             reach::missing(id, self.talk, self.moment, &place).or_else(|| self.redacted(&place))
         };
@@ -91,15 +83,6 @@ impl Out<'_> {
             Some(why) => self.judgement.inconclusive(id, why.to_owned()),
             None => self.judgement.fail(id, Some(place), message.into()),
         }
-    }
-
-    /// Whether the rules see an answer that says that its request was cancelled.
-    fn answered_as_cancelled(&self) -> bool {
-        let error = self
-            .moment
-            .and_then(Moment::agent_message)
-            .and_then(|message| message.error());
-        error.and_then(|error| error.get("code")?.as_i64()) == Some(CANCELLED)
     }
 
     /// Whether what a failure points at is a text of which a part was replaced when it was recorded.

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::gap;
 use super::path::{is_absolute, is_within};
-use super::quote::quote;
+use super::quote::{quote, quote_json};
+use super::refusal::excuse;
 use super::timestamp::is_timestamp;
 use super::{Moment, Open, Out, Rule, Update};
 use crate::hash::{HashMap, HashSet};
@@ -29,7 +30,8 @@ const QUIET: f64 = 0.3;
 /// advertise them.
 ///
 /// LIST-05, LIST-07 (#pagination): over the pages of one pass no id comes twice, a cursor is a string that is taken and
-/// leads on. A pass in which the client or a session did anything else proves nothing about ids.
+/// leads on. A pass in which the client or a session did anything else proves nothing about ids; nor does a cursor, where
+/// the client did anything else, such as to delete a session, or asked for another folder with it.
 ///
 /// LIST-09: a page of more than a thousand ends with a cursor.
 ///
@@ -61,8 +63,12 @@ struct Pass {
     next: String,
     /// The event of the last page.
     page: u64,
+    /// The folder that it was asked for.
+    cwd: Option<String>,
     /// Whether anything else happened since the first page.
     stirred: bool,
+    /// Whether the client did anything else since the last page, by which the cursor may have lost its meaning.
+    acted: bool,
 }
 
 /// What a list said.
@@ -119,6 +125,9 @@ impl Rule for Lists {
             self.last = None;
             if let Some(pass) = &mut self.pass {
                 pass.stirred = true;
+                pass.acted |= moment
+                    .client_message()
+                    .is_some_and(|it| it.method().is_some());
             }
         }
     }
@@ -175,8 +184,17 @@ impl Lists {
         let cursor = text("cursor");
         let pass = self.pass.take();
         let pass = pass.filter(|pass| cursor == Some(pass.next.as_str()));
+        let acted = pass.as_ref().is_some_and(|pass| pass.acted);
+        // A cursor belongs to the list that it was given for.
+        let pass = pass.filter(|pass| pass.cwd.as_deref() == text("cwd"));
         if let Some(error) = message.error() {
-            refused(moment, open, message, pass.is_some(), error, out);
+            if acted {
+                let why =
+                    "a cursor was refused, and something else had been done since it was given";
+                out.inconclusive("LIST-07", why);
+            } else {
+                refused(moment, open, message, pass.is_some(), error, out);
+            }
             self.last = None;
             return;
         }
@@ -351,7 +369,9 @@ impl Lists {
             cursors: HashSet::default(),
             next: String::new(),
             page: moment.index,
+            cwd: listed.cwd.clone(),
             stirred: false,
+            acted: false,
         });
         let mut own = HashSet::default();
         let mut sound = true;
@@ -394,14 +414,18 @@ impl Lists {
             out.fail(
                 "LIST-07",
                 moment.at("/result/nextCursor"),
-                format!(
-                    "the cursor is {}, expected a string",
-                    quote(&next.to_string())
-                ),
+                format!("the cursor is {}, expected a string", quote_json(next)),
             );
             return;
         };
         if !pass.cursors.insert(next.to_owned()) {
+            if pass.acted {
+                out.inconclusive(
+                    "LIST-07",
+                    "a cursor was given twice, and something else had been done in between",
+                );
+                return;
+            }
             out.fail(
                 "LIST-07",
                 moment.at("/result/nextCursor"),
@@ -510,17 +534,15 @@ fn refused(
     out: &mut Out<'_>,
 ) {
     let id = if fresh { "LIST-07" } else { "LIST-01" };
-    if message.error_code() == Some(-32000) {
-        out.inconclusive(id, "the agent asks to authenticate first (-32000)");
-    } else if open.cancel_requested.is_some() {
-        out.inconclusive(id, "the client asked to cancel session/list");
+    if let Some(why) = excuse(open, message) {
+        out.inconclusive(id, why);
     } else if fresh {
         out.fail(
             id,
             moment.at("/error"),
             format!(
                 "the cursor that the page before gave was refused with {}",
-                quote(&error.to_string())
+                quote_json(error)
             ),
         );
     } else if is_bare(open) {
@@ -529,7 +551,7 @@ fn refused(
             moment.at("/error"),
             format!(
                 "session/list was refused with {}, expected a list",
-                quote(&error.to_string())
+                quote_json(error)
             ),
         );
     }
@@ -544,7 +566,7 @@ fn time(moment: &Moment<'_>, value: Option<&Value>, place: &str, out: &mut Out<'
     out.check("LIST-06", fits, moment.at(place), || {
         format!(
             "the time is {}, expected one in ISO 8601 such as \"2025-10-29T14:22:15Z\"",
-            quote(&value.to_string())
+            quote_json(value)
         )
     });
 }

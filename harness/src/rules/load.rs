@@ -8,6 +8,7 @@ use super::conversation::squeezed;
 use super::path::is_absolute;
 use super::prompt::said;
 use super::quote::quote;
+use super::refusal::excuse;
 use super::{Conversation, Moment, Open, Out, Place, Rule, Transcript, Update};
 use crate::hash::{HashMap, HashSet};
 use crate::wire::Message;
@@ -133,9 +134,7 @@ impl Loads {
             out.pass("LOAD-03");
         }
         match method {
-            "session/load" => {
-                self.replays.insert(session.to_owned(), Replay::default());
-            }
+            "session/load" => self.replays.entry(session.to_owned()).or_default().load(),
             "session/resume" => {
                 self.replayed.remove(session);
             }
@@ -223,7 +222,7 @@ impl Loads {
         let Some(session) = open.session.as_deref() else {
             return;
         };
-        let replay = self.replays.remove(session).unwrap_or_default();
+        let replay = self.taken(session);
         let past = moment.talk.transcript(session);
         if message.error().is_some() {
             self.refused("LOAD-01", moment, open, past, message, out);
@@ -293,6 +292,16 @@ impl Loads {
         self.came_back(moment, session, true);
     }
 
+    /// What came for the load that is answered. Of two that were under way at once nobody can tell which of them brought
+    /// what, so what comes then is no replay of either.
+    fn taken(&mut self, session: &str) -> Replay {
+        let goes_on = self.replays.get_mut(session).is_some_and(Replay::answered);
+        if goes_on {
+            return Replay::of_several();
+        }
+        self.replays.remove(session).unwrap_or_default()
+    }
+
     fn came_back(&mut self, moment: &Moment<'_>, session: &str, resumed: bool) -> &mut Back {
         let back = Back {
             resumed,
@@ -337,12 +346,8 @@ impl Loads {
             );
             return;
         }
-        if code == Some(-32000) {
-            out.inconclusive(id, "the agent asks to authenticate first (-32000)");
-            return;
-        }
-        if open.cancel_requested.is_some() {
-            out.inconclusive(id, format!("the client asked to cancel {}", open.method));
+        if let Some(why) = excuse(open, message) {
+            out.inconclusive(id, why);
             return;
         }
         if !is_plain(open) {

@@ -2,6 +2,7 @@
 //!
 //! A rule sees events and the state of the conversation so far; it never sees a process, a file or a clock.
 
+mod advertised;
 mod areas;
 mod auth;
 mod calls;
@@ -34,6 +35,7 @@ mod mode;
 mod mode_set;
 mod moment;
 mod offers;
+mod overlap;
 mod own;
 mod part;
 mod path;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::offers::Offers;
 use super::quote::quote;
 use super::schema::faults_in;
 use super::{Moment, Out, Place, Rule};
@@ -22,10 +23,12 @@ const GIVING: [&str; 3] = ["session/new", "session/load", "session/resume"];
 /// mode is among them.
 ///
 /// MODE-03 (#from-the-agent): a current_mode_update names a mode of its session. One that comes before the result with the
-/// modes (while a session is created or loaded) waits for it. Of a session whose modes were never told, nothing is said.
+/// modes (while a session is created or loaded) waits for it. Of a session whose modes were never told, nothing is said; nor of
+/// a mode that a later list of options has in its option of the category `mode`.
 #[derive(Default)]
 pub(super) struct Modes {
     available: HashMap<String, HashSet<String>>,
+    offers: Offers,
     waiting: Vec<(String, u64, String)>,
 }
 
@@ -35,6 +38,7 @@ impl Rule for Modes {
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
+        self.offers.see(moment);
         if let Some(update) = moment.update() {
             if update.kind != "current_mode_update" || !moment.talk.is_version_one() {
                 return;
@@ -45,6 +49,10 @@ impl Rule for Modes {
             let known = moment.talk.session(update.session);
             let due = known.is_none_or(|session| session.loading.is_some());
             match self.available.get(update.session) {
+                Some(_) if !due && self.is_unclear(update.session, mode) => out.inconclusive(
+                    AVAILABLE,
+                    "the option of the category `mode` has other values than when the modes were told",
+                ),
                 Some(available) if !due => check(available, moment.index, mode, out),
                 _ if due && self.waiting.len() < WAITING => {
                     self.waiting
@@ -73,7 +81,10 @@ impl Rule for Modes {
         if let Some(modes) = result.get("modes").filter(|modes| !modes.is_null()) {
             listed(moment, modes, out);
             if let Some(session) = session {
-                self.available.insert(session.to_owned(), ids(modes));
+                match ids(modes) {
+                    Some(ids) => self.available.insert(session.to_owned(), ids),
+                    None => self.available.remove(session),
+                };
             }
         }
         if let Some(session) = session {
@@ -83,6 +94,11 @@ impl Rule for Modes {
 }
 
 impl Modes {
+    fn is_unclear(&self, session: &str, mode: &str) -> bool {
+        let offer = self.offers.of(session).filter(|it| it.modes.is_some());
+        offer.is_some_and(|offer| offer.has_mode(mode).is_none())
+    }
+
     /// Judges the updates that came before the modes of their session.
     fn settle(&mut self, session: &str, out: &mut Out<'_>) {
         if self.waiting.is_empty() {
@@ -125,9 +141,11 @@ fn entries(modes: &Value) -> impl Iterator<Item = (usize, &Value)> {
         .enumerate()
 }
 
-fn ids(modes: &Value) -> HashSet<String> {
-    entries(modes)
-        .filter_map(|(_, mode)| mode.get("id")?.as_str().map(str::to_owned))
+/// The ids of the modes; `None` where they cannot be read, which is MODE-01's.
+fn ids(modes: &Value) -> Option<HashSet<String>> {
+    let listed = modes.get("availableModes")?.as_array()?.iter();
+    listed
+        .map(|mode| mode.get("id")?.as_str().map(str::to_owned))
         .collect()
 }
 
@@ -252,6 +270,22 @@ mod tests {
             failures(&session(SOUND, &update("s1", "yolo"))),
             [(AVAILABLE, 4, "/params/update/currentModeId".to_owned())]
         );
+    }
+
+    #[test]
+    fn modes_that_cannot_be_read_say_nothing_of_an_update() {
+        for modes in [
+            "[]",
+            r#"{"currentModeId":"ask","availableModes":{}}"#,
+            r#"{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"},{"id":1,"name":"Code"}]}"#,
+        ] {
+            let failures = failures(&session(modes, &update("s1", "code")));
+            assert!(!failures.is_empty(), "{modes}");
+            assert!(
+                failures.iter().all(|(id, ..)| *id == LISTED),
+                "{failures:?}"
+            );
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! MODE-02, MODE-04 and, for modes, INTEROP-20: what comes of `session/set_mode`.
 
 use super::offers::Offers;
-use super::quote::quote;
-use super::refusal::{Refusal, refusal};
+use super::quote::{quote, quote_json};
+use super::refusal::{Refusal, excuse, refusal};
 use super::{Moment, Open, Out};
 use crate::hash::HashMap;
 use crate::wire::Message;
@@ -90,8 +90,14 @@ impl ModeChanges {
     ) {
         let session = open.session.as_deref().unwrap_or_default();
         let mode = open.params.get("modeId").and_then(Value::as_str);
-        let listed = self.offers.of(session).and_then(|it| it.modes.as_ref());
-        let (Some(mode), Some(listed)) = (mode, listed) else {
+        let offer = self.offers.of(session).filter(|it| it.modes.is_some());
+        let (Some(mode), Some(offer)) = (mode, offer) else {
+            return;
+        };
+        let Some(listed) = offer.has_mode(mode) else {
+            let why =
+                "the option of the category `mode` has other values than when the modes were told";
+            out.inconclusive(ACCEPTED, why);
             return;
         };
         let closed = moment
@@ -101,7 +107,7 @@ impl ModeChanges {
         if closed {
             return;
         }
-        if !listed.iter().any(|known| known == mode) {
+        if !listed {
             out.check(
                 NOT_OFFERED,
                 message.error().is_some(),
@@ -117,19 +123,20 @@ impl ModeChanges {
         }
         let id = if turn.is_some() { MID_TURN } else { ACCEPTED };
         if message.error().is_some() {
-            let excused = match refusal(message) {
-                Refusal::Outside => true,
-                Refusal::Worded => turn.is_none(),
-                Refusal::NoMethod | Refusal::Bare => false,
-            };
-            let error = message.error().map(ToString::to_string).unwrap_or_default();
+            let excused = excuse(open, message).is_some()
+                || match refusal(message) {
+                    Refusal::Outside => true,
+                    Refusal::Worded => turn.is_none(),
+                    Refusal::NoMethod | Refusal::Bare => false,
+                };
+            let error = message.error().map(quote_json).unwrap_or_default();
             if excused || open.probe {
                 out.inconclusive(
                     id,
                     format!(
                         "the mode {} was refused with a reason: {}",
                         quote(mode),
-                        quote(&error)
+                        error
                     ),
                 );
             } else {
@@ -144,7 +151,7 @@ impl ModeChanges {
                     format!(
                         "the mode {}, which the session lists, was refused{when}: {}",
                         quote(mode),
-                        quote(&error)
+                        error
                     ),
                 );
             }
@@ -157,7 +164,7 @@ impl ModeChanges {
                 moment.at("/result"),
                 format!(
                     "session/set_mode is answered with {}, expected an object",
-                    quote(&result.to_string())
+                    quote_json(result)
                 ),
             );
             return;
@@ -246,6 +253,49 @@ mod tests {
         let late = session(MODES, &format!("{PROMPT}\n{}\n{END}\n{DONE}", set("code")));
         assert!(of_area(&late).is_empty());
         assert_eq!(notes(&late, MID_TURN), 1);
+    }
+
+    #[test]
+    fn another_list_of_the_option_for_modes_leaves_open_which_modes_there_are() {
+        let option = |values: &[&str]| {
+            let values: Vec<String> = values
+                .iter()
+                .map(|value| format!(r#"{{"value":"{value}","name":"N"}}"#))
+                .collect();
+            format!(
+                r#"[{{"id":"m","name":"M","category":"mode","type":"select","currentValue":"ask","options":[{}]}}]"#,
+                values.join(",")
+            )
+        };
+        let run = |lines: &str| {
+            session(
+                &format!(r#"{MODES},"configOptions":{}"#, option(&["ask", "code"])),
+                &format!(
+                    r#"< {{"method":"session/update","params":{{"sessionId":"s1","update":{{"sessionUpdate":"config_option_update","configOptions":{}}}}}}}
+                    {lines}"#,
+                    option(&["ask", "plan"])
+                ),
+            )
+        };
+        // `code` is gone and `plan` is new; `ask` is there and `yolo` is not, as ever.
+        for (mode, answer, faults) in [
+            ("code", REFUSED, vec![]),
+            ("code", DONE, vec![]),
+            ("plan", REFUSED, vec![]),
+            ("plan", DONE, vec![]),
+            ("ask", REFUSED, vec![(ACCEPTED, 6, "/error".to_owned())]),
+            ("yolo", DONE, vec![(NOT_OFFERED, 6, "/result".to_owned())]),
+        ] {
+            let it = run(&format!("{}\n{answer}", set(mode)));
+            assert_eq!(of_area(&it), faults, "{mode} {answer}");
+        }
+        for (mode, fails) in [("plan", false), ("code", false), ("yolo", true)] {
+            let it = run(&format!(
+                r#"< {{"method":"session/update","params":{{"sessionId":"s1","update":{{"sessionUpdate":"current_mode_update","currentModeId":"{mode}"}}}}}}"#
+            ));
+            let failed = of_area(&it).iter().any(|it| it.0 == "MODE-03");
+            assert_eq!(failed, fails, "{mode}");
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub(super) struct Offer {
     pub(super) modes: Option<Vec<String>>,
     /// Its options.
     pub(super) options: Vec<Choice>,
+    /// The values of the option of the category `mode` when the modes were told.
+    with_modes: Vec<String>,
 }
 
 /// One configuration option.
@@ -83,6 +85,9 @@ impl Offers {
         if let Some(options) = options {
             offer.options = options.iter().filter_map(choice).collect();
         }
+        if modes.is_some() {
+            offer.with_modes = offer.mode_values();
+        }
         Some(Told {
             session: session.to_owned(),
             mode: current,
@@ -95,6 +100,23 @@ impl Offer {
     /// The option of this id.
     pub(super) fn option(&self, id: &str) -> Option<&Choice> {
         self.options.iter().find(|option| option.id == id)
+    }
+
+    /// Whether a mode can be chosen, where the session told its modes; `None` where that is not clear: a later list of
+    /// options has an option of the category `mode` with other values, and nothing but that can tell of other modes.
+    pub(super) fn has_mode(&self, id: &str) -> Option<bool> {
+        let listed = self.modes.as_ref()?.iter().any(|mode| mode == id);
+        let now = self.mode_values();
+        let unclear = now != self.with_modes && now.iter().any(|value| value == id) != listed;
+        (!unclear).then_some(listed)
+    }
+
+    /// The values of the option of the category `mode`, sorted.
+    fn mode_values(&self) -> Vec<String> {
+        let values = self.mode_option().map(|option| option.values.clone());
+        let mut values = values.unwrap_or_default();
+        values.sort_unstable();
+        values
     }
 
     /// The option of the category `mode`.

@@ -11,6 +11,9 @@ use crate::hash::HashMap;
 /// How many shortened plans of a turn are remembered.
 const REMEMBERED: usize = 16;
 
+/// How many entries of a turn are remembered.
+const ENTRIES: usize = 10_000;
+
 /// An entry: a number that stands for its content, and how far it is (0 pending, 1 in progress, 2 completed).
 type Entry = (u64, u8);
 
@@ -18,7 +21,8 @@ type Entry = (u64, u8);
 struct Shortened {
     event: u64,
     dropped: Vec<u64>,
-    returned: bool,
+    /// What became of it is known: what it left out came back.
+    settled: bool,
 }
 
 /// The plans of a turn.
@@ -30,14 +34,17 @@ struct Plans {
     /// Whether the first plan had several entries, of which some were not completed.
     worth_refreshing: bool,
     last: Vec<Entry>,
+    /// Every entry of the turn, as it was told last.
+    known: HashMap<u64, u8>,
     shortened: Vec<Shortened>,
 }
 
 /// PLAN-01 (schema PlanEntry): entries fit the schema.
 ///
 /// PLAN-02 (docs/protocol/v1/agent-plan.mdx#updating-plans): a plan that holds only entries whose status changed, while
-/// what it left out comes back later in the turn, fails. Without the return it proves nothing. Plans of different turns
-/// are not compared, nor what a load replays.
+/// what it left out comes back later in the turn, fails if that one too holds changes alone and leaves out others. An agent
+/// may take an entry out and put it back, and then the plan is whole. Without the return it proves nothing. Plans of
+/// different turns are not compared, nor what a load replays.
 ///
 /// PLAN-03 (the same section): a turn that sent a plan of several entries and ends with end_turn sent a second one. A first
 /// plan of which everything is completed leaves nothing to refresh.
@@ -120,6 +127,7 @@ impl Planning {
                     count: 1,
                     worth_refreshing: entries.len() > 1
                         && entries.iter().any(|(_, status)| *status < 2),
+                    known: entries.iter().copied().collect(),
                     last: entries,
                     shortened: Vec::new(),
                 };
@@ -144,13 +152,25 @@ impl Plans {
                 "the status of an entry goes back",
             );
         }
-        for shortened in self.shortened.iter_mut().filter(|plan| !plan.returned) {
+        let changes_only = !entries.is_empty()
+            && entries
+                .iter()
+                .all(|(content, status)| self.known.get(content).is_some_and(|old| old != status));
+        let is_short = changes_only && self.known.keys().any(|content| !now.contains_key(content));
+        for shortened in self.shortened.iter_mut().filter(|plan| !plan.settled) {
             if shortened
                 .dropped
                 .iter()
                 .any(|content| now.contains_key(content))
             {
-                shortened.returned = true;
+                shortened.settled = true;
+                if !is_short {
+                    out.inconclusive(
+                        "PLAN-02",
+                        "a plan holds only entries whose status changed; another came back with the whole plan, and may have been taken out",
+                    );
+                    continue;
+                }
                 out.fail(
                     "PLAN-02",
                     Place::new(shortened.event, "/params/update/entries"),
@@ -180,15 +200,18 @@ impl Plans {
                 self.shortened.push(Shortened {
                     event: moment.index,
                     dropped,
-                    returned: false,
+                    settled: false,
                 });
             }
+        }
+        if self.known.len() < ENTRIES {
+            self.known.extend(now);
         }
         self.last = entries;
     }
 
     fn ended(&self, normally: bool, out: &mut Out<'_>) {
-        if self.shortened.iter().any(|plan| !plan.returned) {
+        if self.shortened.iter().any(|plan| !plan.settled) {
             out.inconclusive(
                 "PLAN-02",
                 "a plan holds only entries whose status changed; the others may have been dropped for good",
@@ -302,6 +325,27 @@ mod tests {
         let it = turn(&[&["ap", "bp"], &["ai"], &["ac"]]);
         assert_eq!(failures(&it), [""; 0]);
         assert!(is_inconclusive(&it, "PLAN-02"));
+    }
+
+    #[test]
+    fn an_entry_that_is_taken_out_and_put_back_is_lawful() {
+        for plans in [
+            &[&["ap", "bp"][..], &["ai"], &["ai", "bp"]][..],
+            &[&["ap", "bp"], &["ai"], &["ac", "bi"], &["ac", "bc"]],
+            &[&["ap", "bp", "cp"], &["ai", "bi"], &["ai", "bi", "cp"]],
+        ] {
+            assert_eq!(failures(&turn(plans)), [""; 0], "{plans:?}");
+        }
+        let one_by_one = [
+            &["ap", "bp", "cp"][..],
+            &["ai"],
+            &["ac", "bi"],
+            &["bc", "ci"],
+        ];
+        assert_eq!(
+            failures(&turn(&one_by_one)),
+            ["PLAN-02@6/params/update/entries"]
+        );
     }
 
     #[test]

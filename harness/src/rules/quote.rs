@@ -1,5 +1,7 @@
 //! Text of an agent as it is shown in a message: short, on one line, and without control characters.
 
+use serde_json::Value;
+
 use crate::wire::Id;
 
 /// Quoted text is cut after so many characters.
@@ -42,6 +44,27 @@ pub(super) fn quote_id(id: &Id) -> String {
     }
 }
 
+/// A value as it stands in JSON, cut where it is long: what is a text is quoted once.
+pub(crate) fn quote_json(value: &Value) -> String {
+    if let Value::String(text) = value {
+        return quote(text);
+    }
+    let json = value.to_string();
+    let mut out = String::new();
+    let mut characters = json.chars();
+    for character in characters.by_ref().take(2 * QUOTED_AT_MOST) {
+        if hides(character) {
+            out.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            out.push(character);
+        }
+    }
+    if characters.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
 /// The bytes as text, with U+FFFD for what is no UTF-8.
 pub(super) fn quote_bytes(bytes: &[u8]) -> String {
     // A character has at most four bytes; one more shows whether something was cut off.
@@ -66,6 +89,16 @@ mod tests {
         assert_eq!(long.chars().count(), QUOTED_AT_MOST + 3);
         assert!(long.ends_with("é\"…"));
         assert!(!quote(&"é".repeat(80)).ends_with('…'));
+    }
+
+    #[test]
+    fn a_value_is_quoted_once() {
+        assert_eq!(quote_json(&"a\"b".into()), r#""a\"b""#);
+        assert_eq!(
+            quote_json(&serde_json::json!({"code":-32602,"message":"no\n\u{202e}"})),
+            r#"{"code":-32602,"message":"no\n\u202e"}"#
+        );
+        assert!(quote_json(&vec![1; 100].into()).ends_with('…'));
     }
 
     #[test]

@@ -49,6 +49,8 @@ const REACHES: [(Reach, &[&str]); 5] = [
             "AUTH-02",
             "AUTH-03",
             "AUTH-09",
+            "AUTH-11",
+            "INIT-14",
             "SESSION-12",
             "LOAD-06",
             "LOAD-11",
@@ -131,6 +133,7 @@ const REACHES: [(Reach, &[&str]); 5] = [
             "RESUME-02",
             "REQCANCEL-01",
             "INTEROP-01",
+            "INTEROP-24",
         ],
     ),
     (
@@ -160,6 +163,7 @@ const REACHES: [(Reach, &[&str]); 5] = [
         Session,
         &[
             "SESSION-09",
+            "CLOSE-01",
             "LOAD-03",
             "UPDATE-07",
             "USAGE-03",
@@ -208,6 +212,7 @@ const REACHES: [(Reach, &[&str]); 5] = [
             "LIST-11",
             "DELETE-02",
             "DELETE-03",
+            "AUTH-07",
             "CLOSE-03",
             "REQCANCEL-03",
             "REQCANCEL-04",

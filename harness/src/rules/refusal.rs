@@ -1,5 +1,6 @@
 //! Why an agent refuses what it offers, as far as its error tells.
 
+use super::Open;
 use super::prompt::blames_account;
 use crate::wire::Message;
 
@@ -51,6 +52,24 @@ pub(super) enum Refusal {
     Worded,
     /// Because a turn runs, or for no reason that is told.
     Bare,
+}
+
+/// The error code of a request that needs a login first.
+const LOGIN: i64 = -32000;
+
+/// The error code of a request that was cancelled.
+const CANCELLED: i64 = -32800;
+
+/// Why an error that answers this request says nothing about what was asked for, if so: the agent wants a login first, or
+/// the request was cancelled, which either side may want.
+pub(super) fn excuse(open: &Open, message: &Message) -> Option<&'static str> {
+    message.error()?;
+    match message.error_code() {
+        Some(LOGIN) => Some("the agent asks to authenticate first (-32000)"),
+        Some(CANCELLED) => Some("the request was answered as cancelled"),
+        _ if open.cancel_requested.is_some() => Some("the client asked to cancel the request"),
+        _ => None,
+    }
 }
 
 /// Why the request that `message` answers with an error was refused.

@@ -47,6 +47,18 @@ pub(super) struct RequestCancels {
     answered: HashSet<Id>,
     /// The last notification whose name begins with `$/`.
     last: Option<Optional>,
+    races: Races,
+}
+
+/// What came of the turns that the client asked to cancel as requests.
+#[derive(Default)]
+struct Races {
+    /// How many there were.
+    all: u64,
+    /// How many of them were answered as cancelled.
+    won: u64,
+    /// The event of the last answer.
+    last: u64,
 }
 
 struct Optional {
@@ -92,6 +104,27 @@ impl Rule for RequestCancels {
         if self.last.take().is_some() && talk.end.by_itself().is_none() {
             out.pass("REQCANCEL-03");
         }
+        let Races { all, won, last } = self.races;
+        if all > 1 {
+            out.note(
+                "REQCANCEL-02",
+                Place::event(last),
+                format!(
+                    "turns and their cancels (`$/cancel_request`): the cancel won {won} of {all}"
+                ),
+            );
+        }
+    }
+}
+
+impl Races {
+    fn add(&mut self, event: u64, answer: &Message) {
+        let reason = answer.result().and_then(|result| result.get("stopReason"));
+        let cancelled = reason.and_then(Value::as_str) == Some("cancelled")
+            || answer.error_code() == Some(CANCELLED);
+        self.all += 1;
+        self.won += u64::from(cancelled);
+        self.last = event;
     }
 }
 
@@ -121,7 +154,12 @@ impl RequestCancels {
 
     fn agent_answered(&mut self, moment: &Moment<'_>, message: &Message, out: &mut Out<'_>) {
         match moment.answers {
-            Some(open) if open.cancel_requested.is_some() => cancelled(moment, open, message, out),
+            Some(open) if open.cancel_requested.is_some() => {
+                if open.method == "session/prompt" && !open.probe {
+                    self.races.add(moment.index, message);
+                }
+                cancelled(moment, open, message, out);
+            }
             Some(open) => broken_off(moment, open, message, out),
             None => self.stray(moment, message, out),
         }

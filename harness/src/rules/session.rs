@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::path::{is_absolute, is_within};
-use super::quote::quote;
+use super::quote::{quote, quote_json};
+use super::refusal::excuse;
 use super::{Conversation, Moment, Open, Out, Place, Rule};
 use crate::hash::{HashMap, HashSet};
 use crate::spec::Schema;
@@ -460,11 +461,8 @@ fn created(moment: &Moment<'_>, open: &Open, out: &mut Out<'_>) {
                 },
             );
         }
-        (None, Some(_)) if message.error_code() == Some(-32000) => {
-            out.inconclusive(CREATED, "the agent asks to authenticate first (-32000)");
-        }
-        (None, Some(_)) if open.cancel_requested.is_some() => {
-            out.inconclusive(CREATED, "the client asked to cancel session/new");
+        (None, Some(_)) if excuse(open, message).is_some() => {
+            out.inconclusive(CREATED, excuse(open, message).unwrap_or_default());
         }
         (None, Some(_)) if !is_plain(open) => {
             out.inconclusive(
@@ -477,7 +475,7 @@ fn created(moment: &Moment<'_>, open: &Open, out: &mut Out<'_>) {
             moment.at("/error"),
             format!(
                 "session/new was refused with {}, where a session id is expected",
-                quote(&error.to_string())
+                quote_json(error)
             ),
         ),
         // Both outcomes at once: JSONRPC-02.

@@ -21,6 +21,9 @@ const KEPT: usize = 1_000;
 /// A release may follow the end of a turn so closely, in seconds.
 const QUIET: f64 = 0.3;
 
+/// A release may follow the answer to the close of the session so closely, in seconds.
+const GRACE: f64 = 1.0;
+
 /// TERMINAL-01 (docs/protocol/v1/terminals.mdx#checking-support): a terminal/* call though the client offers none. It
 /// passes when a turn went by without one.
 ///
@@ -29,9 +32,9 @@ const QUIET: f64 = 0.3;
 /// TERMINAL-03 (#getting-output): a terminal is one that the client returned to that session.
 ///
 /// TERMINAL-04 (#executing-commands): terminals are released: one whose command has ended by the end of the turn (a release
-/// that follows within a quiet period counts), every one by the close of the session, and by the time the agent ends by
-/// itself after its stdin was closed. A command that still runs after its turn, or while a turn is cut off by the end of
-/// the connection, may be meant to.
+/// that follows within a quiet period counts; one that is used after its turn was still needed), every one by a second after
+/// the answer to the close of the session, and by the time the agent ends by itself after its stdin was closed. A command
+/// that still runs after its turn, or while a turn is cut off by the end of the connection, may be meant to.
 ///
 /// TERMINAL-05 (#releasing-terminals): no use after the release; a second release is noted.
 #[derive(Default)]
@@ -41,8 +44,8 @@ pub(super) struct Terminals {
     forgot: bool,
     /// By session, then terminal.
     terminals: HashMap<String, HashMap<String, Terminal>>,
-    /// Terminals that were open at the end of a turn though their command had ended.
-    overdue: Vec<Overdue>,
+    /// When it is now, in seconds.
+    now: f64,
 }
 
 struct Terminal {
@@ -51,13 +54,31 @@ struct Terminal {
     /// Whether the client said that its command has ended, or was asked to end it.
     ended: bool,
     released: bool,
+    /// Since when it should be released, and why.
+    due: Option<Due>,
 }
 
-struct Overdue {
-    session: String,
-    terminal: String,
-    /// When the turn ended, in seconds.
+/// What a terminal has outlived.
+#[derive(Clone, Copy)]
+struct Due {
     since: f64,
+    /// Whether it was the session, and not a turn.
+    session: bool,
+}
+
+impl Due {
+    /// How long after that a release may come, in seconds.
+    fn grace(self) -> f64 {
+        if self.session { GRACE } else { QUIET }
+    }
+
+    fn when(self) -> &'static str {
+        if self.session {
+            "when its session was closed"
+        } else {
+            "at the end of the turn, though its command had ended"
+        }
+    }
 }
 
 impl Rule for Terminals {
@@ -66,10 +87,7 @@ impl Rule for Terminals {
     }
 
     fn see(&mut self, moment: &Moment<'_>, out: &mut Out<'_>) {
-        if !self.overdue.is_empty() {
-            let now = moment.event.at;
-            self.judge_overdue(|since| now - since > QUIET, out);
-        }
+        self.now = moment.event.at;
         if let (Some(open), Some(message)) = (moment.answers, moment.client_message()) {
             self.client_answered(open, message);
             return;
@@ -84,11 +102,12 @@ impl Rule for Terminals {
                 && message.error().is_none()
                 && let Some(session) = &open.session
             {
-                self.overdue.retain(|overdue| overdue.session != *session);
                 let terminals = self.terminals.get_mut(session).into_iter().flatten();
                 for (_, terminal) in terminals.filter(|(_, it)| !it.released) {
-                    left(terminal, "when its session was closed", out);
-                    terminal.released = true;
+                    terminal.due.get_or_insert(Due {
+                        since: self.now,
+                        session: true,
+                    });
                 }
             }
         } else if let Some(call) = message
@@ -119,20 +138,32 @@ impl Rule for Terminals {
         if !self.called && talk.sessions().any(|(_, session)| session.turns_ended > 0) {
             out.pass(OFFERED);
         }
-        self.judge_overdue(|_| true, out);
         let orderly = talk.end.stdin_closed.is_some()
             && talk.end.exited.is_some()
             && talk.end.signalled.is_none();
-        for (session, terminals) in &self.terminals {
-            for terminal in terminals.values().filter(|it| !it.released) {
-                if orderly && talk.turn(session).is_none() {
-                    left(terminal, "when the connection ended", out);
-                } else {
-                    out.inconclusive(
-                        RELEASED,
-                        "a terminal was still open when the recording or a turn was cut off",
-                    );
+        let mut held: Vec<(&str, &Terminal)> = self
+            .terminals
+            .iter()
+            .flat_map(|(session, all)| all.values().map(|terminal| (session.as_str(), terminal)))
+            .filter(|(_, terminal)| !terminal.released)
+            .collect();
+        held.sort_unstable_by_key(|(_, terminal)| terminal.created);
+        for (session, terminal) in held {
+            match terminal.due {
+                Some(due) if !due.session || self.now - due.since >= GRACE => {
+                    left(terminal, due.when(), out);
                 }
+                _ if orderly && talk.turn(session).is_none() => {
+                    left(terminal, "when the connection ended", out);
+                }
+                Some(_) => out.inconclusive(
+                    RELEASED,
+                    "the recording ends soon after a session was closed that had a terminal",
+                ),
+                None => out.inconclusive(
+                    RELEASED,
+                    "a terminal was still open when the recording or a turn was cut off",
+                ),
             }
         }
     }
@@ -156,6 +187,7 @@ impl Terminals {
                         created: open.event,
                         ended: false,
                         released: false,
+                        due: None,
                     };
                     let of_session = self.terminals.entry(session.clone()).or_default();
                     if of_session.len() >= KEPT {
@@ -222,11 +254,19 @@ impl Terminals {
                 out.note(NOT_REUSED, moment.place(), "a terminal was released twice");
             } else {
                 terminal.released = true;
-                self.overdue
-                    .retain(|overdue| overdue.session != session || overdue.terminal != id);
-                out.pass(RELEASED);
+                match terminal
+                    .due
+                    .filter(|due| self.now - due.since > due.grace())
+                {
+                    Some(due) => left(terminal, due.when(), out),
+                    None => out.pass(RELEASED),
+                }
             }
         } else {
+            if terminal.due.is_some_and(|due| !due.session) {
+                terminal.due = None;
+                out.inconclusive(RELEASED, "a terminal was used after its turn");
+            }
             out.check(
                 NOT_REUSED,
                 !terminal.released,
@@ -242,51 +282,21 @@ impl Terminals {
     }
 
     fn turn_ended(&mut self, at: f64, turn: &Turn, out: &mut Out<'_>) {
-        let Some(terminals) = self.terminals.get(&turn.session) else {
-            return;
-        };
-        for (id, terminal) in terminals.iter().filter(|(_, it)| !it.released) {
-            if !terminal.ended {
+        let terminals = self.terminals.get_mut(&turn.session);
+        for (_, terminal) in terminals.into_iter().flatten() {
+            if terminal.released {
+                continue;
+            }
+            if terminal.ended {
+                terminal.due.get_or_insert(Due {
+                    since: at,
+                    session: false,
+                });
+            } else {
                 out.inconclusive(
                     RELEASED,
                     "a command still runs after its turn, which may be meant",
                 );
-                continue;
-            }
-            let known = self
-                .overdue
-                .iter()
-                .any(|it| it.session == turn.session && it.terminal == *id);
-            if !known {
-                self.overdue.push(Overdue {
-                    session: turn.session.clone(),
-                    terminal: id.clone(),
-                    since: at,
-                });
-            }
-        }
-    }
-
-    /// Judges the terminals that have been open for long enough after their turn.
-    fn judge_overdue(&mut self, is_due: impl Fn(f64) -> bool, out: &mut Out<'_>) {
-        let (due, waiting) = std::mem::take(&mut self.overdue)
-            .into_iter()
-            .partition(|overdue| is_due(overdue.since));
-        self.overdue = waiting;
-        let due: Vec<Overdue> = due;
-        for overdue in due {
-            // Judged once: it is forgotten as far as later ends go, and a late use of it is still known.
-            if let Some(terminal) = self
-                .terminals
-                .get_mut(&overdue.session)
-                .and_then(|terminals| terminals.get_mut(&overdue.terminal))
-            {
-                left(
-                    terminal,
-                    "at the end of the turn, though its command had ended",
-                    out,
-                );
-                terminal.released = true;
             }
         }
     }
@@ -436,7 +446,8 @@ mod tests {
             > {"id":3,"method":"session/close","params":{"sessionId":"s1"}}
             < {"id":3,"result":{}}
         "#;
-        for end in [close, ">x\n<x\nexit 0"] {
+        let closed = format!("{close}wait 2\n> {{\"method\":\"_x\"}}");
+        for end in [closed.as_str(), ">x\n<x\nexit 0"] {
             assert_eq!(
                 of_area(&with(&format!("{CREATE}{DONE}\n{end}"))),
                 [(RELEASED, 5, String::new())],
@@ -449,6 +460,45 @@ mod tests {
                 "{end}"
             );
         }
+    }
+
+    #[test]
+    fn a_release_right_after_the_close_is_in_time_and_the_terminal_can_be_used_till_then() {
+        let close = r#"
+            > {"id":3,"method":"session/close","params":{"sessionId":"s1"}}
+            < {"id":3,"result":{}}
+        "#;
+        for (lines, faults) in [
+            (format!("{RELEASE}wait 2\n> {{\"method\":\"_x\"}}"), vec![]),
+            (format!("{WAIT}{RELEASE}"), vec![]),
+            (
+                format!("wait 2\n{RELEASE}"),
+                vec![(RELEASED, 5, String::new())],
+            ),
+            (String::new(), vec![]),
+        ] {
+            let it = with(&format!("{CREATE}{DONE}\n{close}{lines}"));
+            assert_eq!(of_area(&it), faults, "{lines}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_is_used_after_its_turn_was_needed_still() {
+        let next =
+            r#"> {"id":9,"method":"session/prompt","params":{"sessionId":"s1","prompt":[]}}"#;
+        let output = r#"
+            < {"id":10,"method":"terminal/output","params":{"sessionId":"s1","terminalId":"t1"}}
+            > {"id":10,"result":{"output":"x","truncated":false,"exitStatus":{"exitCode":0}}}
+        "#;
+        let done = DONE.replace("\"id\":2", "\"id\":9");
+        let it = with(&format!(
+            "{CREATE}{WAIT}{DONE}\nwait 2\n{next}{output}{RELEASE}{done}"
+        ));
+        assert!(of_area(&it).is_empty());
+        let it = with(&format!(
+            "{CREATE}{WAIT}{DONE}\nwait 2\n{next}{output}{done}\nwait 1\n>x"
+        ));
+        assert_eq!(of_area(&it), [(RELEASED, 5, String::new())]);
     }
 
     #[test]

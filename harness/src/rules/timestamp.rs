@@ -1,9 +1,10 @@
 //! Timestamps in ISO 8601.
 
 /// Whether the text is a point in time in ISO 8601: a calendar, week or ordinal date, in the extended or the basic form, and
-/// after a `T` a time with or without an offset. A date alone is one too; a year or a month is not.
+/// after a `T` a time with or without an offset. A date alone is one too; a year or a month is not. `t` and `z` may be
+/// small, as RFC 3339 has it.
 pub(super) fn is_timestamp(text: &str) -> bool {
-    match text.split_once('T') {
+    match text.split_once(['T', 't']) {
         Some((date, time)) => is_date(date) && is_time(time),
         None => is_date(text),
     }
@@ -57,11 +58,11 @@ fn is_day(year: Option<u32>, month: Option<u32>, day: Option<u32>) -> bool {
 }
 
 fn is_time(time: &str) -> bool {
-    let (clock, offset) = match time.find(['Z', '+', '-', '\u{2212}']) {
+    let (clock, offset) = match time.find(['Z', 'z', '+', '-', '\u{2212}']) {
         Some(at) => time.split_at(at),
         None => (time, ""),
     };
-    is_clock(clock) && (offset.is_empty() || offset == "Z" || is_offset(offset))
+    is_clock(clock) && (offset.is_empty() || offset.eq_ignore_ascii_case("Z") || is_offset(offset))
 }
 
 fn is_clock(clock: &str) -> bool {
@@ -126,6 +127,7 @@ mod tests {
             "2025-10-29T14:22:15,5+02:00",
             "2025-10-29T14:22:15-0330",
             "2025-10-29T14:22+01",
+            "2025-10-29t14:22:15z",
             "2025-10-29T14:22:15",
             "20251029T142215Z",
             "2025-10-29T24:00:00Z",
@@ -152,6 +154,7 @@ mod tests {
             "2025-10-29T14:60Z",
             "2025-10-29T",
             "2025-10-29T14:22:15ZZ",
+            "2025-10-29tt14:22:15z",
             "2025-10-29T14:22:15 UTC",
             "Wed Oct 29 2025 14:22:15 GMT",
             "2025-10",

@@ -116,7 +116,7 @@ impl Count {
 ///
 /// UPDATE-03 (docs/protocol/v1/prompt-turn.mdx#message-ids): in live traffic a messageId has one role and one turn. A chunk
 /// after the end of a turn belongs to the turn before (that it is late, others judge). An id that was used after the next
-/// prompt had been sent may run on into that turn.
+/// prompt had been sent may run on into that turn. What comes between a load and the next prompt is of no turn.
 ///
 /// UPDATE-04 (docs/rfds/message-id.mdx): live chunks of one role all carry ids, or none does. Replays may hold messages from
 /// before an agent knew ids.
@@ -325,6 +325,8 @@ impl Updates {
         };
         if let Some(turn) = session.turns.front() {
             messages.turn = turn.event;
+        } else if session.gap.is_none() && messages.turn > 0 {
+            return;
         }
         if messages.lived(moment, role, id, out) {
             self.returns.add(moment.index);

@@ -13,7 +13,7 @@ use super::file::{Action, Placeholder, Scenario, StartFolder, Step, fill_reply};
 use super::params::unknown;
 use super::setup::{Setup, header_of, launch, open_trace};
 use super::{Outcome, Reached, Status, check};
-use crate::agent::{AgentProcess, Patience, Place, RunFolder, StartError};
+use crate::agent::{AgentProcess, Needed, Patience, Place, RunFolder, StartError};
 use crate::client::{Answers, Connection, Finished, SessionFiles, Terminals};
 use crate::mcp::Servers;
 use crate::model::script::Script;
@@ -161,6 +161,15 @@ async fn play(
     if !matches!(outcome.reached, Reached::Conversation) || outcome.status == Status::Fail {
         outcome.stderr = last_stderr(&trace_path);
     }
+    let ended = outcome.ending.as_ref();
+    if ended.is_some_and(|ending| ending.needed == Needed::Nothing)
+        && outcome.status != Status::Pass
+        && let Some(last) = last_stderr(&trace_path).last()
+    {
+        outcome.why.push(format!(
+            "the agent ended by itself; its last words on stderr: {last}"
+        ));
+    }
     if let Err(error) = folder.remove() {
         outcome.fault.get_or_insert(format!(
             "the folder of the run could not be removed: {error}"
@@ -229,13 +238,8 @@ fn conclude(
     };
     let Missing { unmet, unasked } = missing;
     let reached = matches!(outcome.reached, Reached::Conversation);
-    let all_went_well = reached
-        && unmet.is_empty()
-        && !judged
-            .iter()
-            .any(|judged| judged.noted.is_none() && matches!(judged.verdict, Verdict::Missed(_)));
-    if let Some(why) = unasked.filter(|_| all_went_well) {
-        // The agent does without: there is nothing to be judged.
+    if let Some(why) = unasked.filter(|_| reached && unmet.is_empty()) {
+        // The agent does without: there is nothing to be judged, and what was expected rests on being asked.
         for id in ids(scenario) {
             outcome.judgement.not_applicable(id, why.clone());
         }
@@ -256,6 +260,10 @@ fn conclude(
     let undecided = judged
         .iter()
         .any(|judged| judged.noted.is_none() && matches!(judged.verdict, Verdict::Open(_)));
+    let came_out_otherwise = judged.iter().find_map(|judged| match &judged.verdict {
+        Verdict::Missed(miss) if judged.noted.is_none() => Some(miss.message.clone()),
+        _ => None,
+    });
     for judged in judged {
         let verdict = match judged.verdict {
             Verdict::Left(count) => {
@@ -303,6 +311,10 @@ fn conclude(
             outcome.judgement.inconclusive(id, why.clone());
         }
         outcome.why.push(why.clone());
+        // It proves nothing, as it may have the same cause, but it must not be hidden.
+        if let Some(message) = came_out_otherwise {
+            outcome.why.push(format!("besides, {message}"));
+        }
     }
     outcome.ending = finished.ending;
     outcome.status = status(scenario, outcome, open.is_some() || undecided, first_own);

@@ -131,6 +131,13 @@ impl Requirement {
             .map_or(self.id.as_str(), |(area, _)| area)
     }
 
+    /// The area that it is about: its own, or that of the requirement that it sharpens.
+    #[must_use]
+    pub fn own_area(&self) -> &str {
+        let about = self.sharpens.as_deref().unwrap_or(&self.id);
+        about.rsplit_once('-').map_or(about, |(area, _)| area)
+    }
+
     /// Web link to the first citation.
     #[must_use]
     pub fn url(&self) -> Option<&str> {

@@ -59,7 +59,7 @@ impl Assessment {
     pub fn blocked(mut self, blocked: &Blocked) -> Self {
         let areas = blocked.by.judged_areas();
         for standing in &mut self.standings {
-            let judged = areas.contains(&standing.requirement.area());
+            let judged = areas.contains(&standing.requirement.own_area());
             let shown = matches!(standing.state, State::Pass | State::NotApplicable);
             if judged || (shown && blocked.by != Blocker::NoAgent) {
                 continue;
@@ -129,6 +129,13 @@ mod tests {
         assert_eq!(standing.why, ["it wants a login"]);
         assert_eq!(it.get("TRANSPORT-01").unwrap().state, State::Pass);
         assert_eq!(it.count(Level::Must, State::Fail), 0);
+    }
+
+    #[test]
+    fn what_sharpens_a_requirement_on_logins_is_judged_without_a_login() {
+        let it = assessment(&["INTEROP-19", "INTEROP-22"]).blocked(&blocked(Blocker::Login));
+        assert_eq!(it.get("INTEROP-19").unwrap().state, State::Fail);
+        assert_eq!(it.get("INTEROP-22").unwrap().state, State::Inconclusive);
     }
 
     #[test]

@@ -1,52 +1,18 @@
 //! Each fault that `bob` has on demand breaks the requirements that it names and no others, and no quirk breaks any.
 //!
-//! All of them take two minutes, so a plain `cargo test` tries every third; `FAULTS=all cargo test -p acp-harness --test all
-//! bob_faults` tries each, and `scripts/faults` each with all scenarios.
+//! All of them take some minutes, so a plain `cargo test` tries every third; `FAULTS=all cargo test -p acp-harness --test all
+//! bob_faults` tries each, `FAULTS=NAME,NAME` those with these names, where `NAME*` is all that begin so, and
+//! `scripts/faults` each with all scenarios. With `-- --nocapture` the figure is printed that stands in the README.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use acp_harness::scenario::file::Set;
 use acp_harness::spec::{Catalogue, Level};
 use serde_json::Value;
 
+use crate::bob_faults_shown::{SHOWN_IN, chosen, covering, texts};
 use crate::command_line::Harness;
-
-/// What is run for each fault, whatever it is about: a handshake, a session, a turn with a tool that is allowed.
-const SMOKE: &str = "toolcall/execute";
-
-/// Where requirements that all traffic is judged by are seen best.
-const SEEN_IN: [(&str, &[&str]); 16] = [
-    (
-        "INTEROP-24",
-        &["robust/nothing-waits-at-the-start", "init/initialize-twice"],
-    ),
-    ("TOOLCALL-02", &["toolcall/several-at-once"]),
-    ("INIT-03", &["init/version-unknown"]),
-    ("SESSION-03", &["session/started-elsewhere"]),
-    ("TRANSPORT-07", &["transport/text-to-the-model"]),
-    ("JSONRPC-01", &["jsonrpc/after-errors"]),
-    ("JSONRPC-02", &["jsonrpc/after-errors"]),
-    ("JSONRPC-03", &["jsonrpc/after-errors"]),
-    (
-        "JSONRPC-05",
-        &["ext/custom-notification", "cancel/while-streaming"],
-    ),
-    ("JSONRPC-06", &["jsonrpc/after-errors"]),
-    ("TRANSPORT-03", &["jsonrpc/after-errors"]),
-    ("ERROR-01", &["jsonrpc/after-errors"]),
-    ("ERROR-02", &["jsonrpc/after-errors"]),
-    ("SESSION-09", &["toolcall/edit"]),
-    ("TOOLCALL-08", &["toolcall/edit", "toolcall/read"]),
-    ("TOOLCALL-10", &["toolcall/edit"]),
-];
-
-/// Scenarios that take long and show nothing that others do not, but for the requirements that they alone cover.
-const SLOW: [&str; 4] = ["robust/long", "shutdown/", "interop/model", "transport/"];
-
-/// So many scenarios are run for a requirement at most.
-const FOR_ONE: usize = 2;
 
 /// So many faults are tried side by side: they mostly wait.
 const SIDE_BY_SIDE: usize = 8;
@@ -61,62 +27,6 @@ fn table(noun: &str) -> Value {
     let ran = Harness::new().call(&["bob", &format!("--list-{noun}"), "--json"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     ran.json()
-}
-
-fn texts(value: &Value) -> Vec<String> {
-    let list = value.as_array().unwrap().iter();
-    list.map(|text| text.as_str().unwrap().to_owned()).collect()
-}
-
-/// Which scenarios cover a requirement.
-fn covering() -> BTreeMap<String, Vec<String>> {
-    let known = |id: &str| Catalogue::v1().get(id).is_some();
-    let mut covering: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for scenario in Set::built_in(&known).unwrap().iter() {
-        for id in &scenario.covers {
-            let files = covering.entry(id.clone()).or_default();
-            files.insert(scenario.file.clone());
-        }
-    }
-    let in_order = covering.into_iter().map(|(id, files)| {
-        let area = id.split_once('-').unwrap().0.to_lowercase() + "/";
-        let mut files: Vec<String> = files.into_iter().collect();
-        files.sort_by_key(|file| {
-            let slow = SLOW.iter().any(|slow| file.starts_with(slow));
-            (slow, !file.starts_with(&area))
-        });
-        (id, files)
-    });
-    in_order.collect()
-}
-
-/// The scenarios that are run for a fault with these ids.
-fn chosen(
-    breaks: &[String],
-    arguments: &[String],
-    covering: &BTreeMap<String, Vec<String>>,
-) -> String {
-    let mut chosen: Vec<&str> = Vec::new();
-    // Where a login comes first, an ordinary turn shows nothing, and hides why.
-    if !arguments.iter().any(|argument| argument == "--auth") {
-        chosen.push(SMOKE);
-    }
-    for id in breaks {
-        let best = SEEN_IN.iter().find(|(seen, _)| seen == id);
-        let files: Vec<&str> = match best {
-            Some((_, files)) => files.to_vec(),
-            None => covering
-                .get(id)
-                .map(|files| files.iter().map(String::as_str).collect())
-                .unwrap_or_default(),
-        };
-        for file in files.into_iter().take(FOR_ONE) {
-            if !chosen.contains(&file) {
-                chosen.push(file);
-            }
-        }
-    }
-    chosen.join(",")
 }
 
 /// The ids that fail on `bob` with a fault or a quirk, each with its first message.
@@ -148,32 +58,57 @@ fn failed(flag: &str, entry: &Value, only: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Tries all entries of a table, and tells those that break other ids than they name.
-fn wrong(noun: &str, flag: &str) -> Vec<String> {
+/// The entries that `FAULTS` names, or every third.
+fn asked_for(all: &[Value]) -> Vec<&Value> {
+    let named = std::env::var("FAULTS").ok();
+    match named.as_deref() {
+        None => all.iter().step_by(3).collect(),
+        Some("all") => all.iter().collect(),
+        Some(names) => {
+            let is_named = |name: &str| {
+                names
+                    .split(',')
+                    .any(|wanted| match wanted.strip_suffix('*') {
+                        Some(beginning) => name.starts_with(beginning),
+                        None => name == wanted,
+                    })
+            };
+            let named = all.iter();
+            named
+                .filter(|entry| is_named(entry["name"].as_str().unwrap()))
+                .collect()
+        }
+    }
+}
+
+/// What came of a table.
+struct Tried {
+    entries: usize,
+    /// Entries that break an id less than they name.
+    missed: usize,
+    /// Ids that they break and do not name.
+    besides: usize,
+    /// A line for each entry that breaks others than it names.
+    wrong: Vec<String>,
+}
+
+/// Tries the entries of a table that were asked for.
+fn try_out(noun: &str, flag: &str) -> Tried {
     let table = table(noun);
-    let step = if std::env::var("FAULTS").is_ok_and(|which| which == "all") {
-        1
-    } else {
-        3
-    };
-    let entries: Vec<&Value> = table[noun]
-        .as_array()
-        .unwrap()
-        .iter()
-        .step_by(step)
-        .collect();
+    let entries = asked_for(table[noun].as_array().unwrap());
+    let (missed, besides) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let (covering, next, wrong) = (covering(), AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..SIDE_BY_SIDE {
             scope.spawn(|| {
                 while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let breaks = texts(&entry["breaks"]);
-                    let found = failed(
-                        flag,
-                        entry,
-                        &chosen(&breaks, &texts(&entry["arguments"]), &covering),
-                    );
+                    let found = failed(flag, entry, &chosen(entry, &covering));
                     let ids: Vec<String> = found.keys().cloned().collect();
+                    let miss = breaks.iter().any(|id| !ids.contains(id));
+                    missed.fetch_add(usize::from(miss), Ordering::Relaxed);
+                    let more = ids.iter().filter(|id| !breaks.contains(id)).count();
+                    besides.fetch_add(more, Ordering::Relaxed);
                     if ids != breaks {
                         let name = &entry["name"];
                         let line = format!("{name}: expected {breaks:?}, found {found:#?}");
@@ -183,19 +118,31 @@ fn wrong(noun: &str, flag: &str) -> Vec<String> {
             });
         }
     });
-    wrong.into_inner().unwrap()
+    Tried {
+        entries: entries.len(),
+        missed: missed.into_inner(),
+        besides: besides.into_inner(),
+        wrong: wrong.into_inner().unwrap(),
+    }
 }
 
 #[test]
 fn each_fault_breaks_what_it_names_and_nothing_else() {
-    let wrong = wrong("faults", "--fault");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let tried = try_out("faults", "--fault");
+    println!(
+        "{} of {} faults found, {} ids besides",
+        tried.entries - tried.missed,
+        tried.entries,
+        tried.besides
+    );
+    assert!(tried.wrong.is_empty(), "{}", tried.wrong.join("\n"));
 }
 
 #[test]
 fn no_quirk_breaks_anything() {
-    let wrong = wrong("quirks", "--quirk");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let tried = try_out("quirks", "--quirk");
+    println!("{} quirks, {} ids besides", tried.entries, tried.besides);
+    assert!(tried.wrong.is_empty(), "{}", tried.wrong.join("\n"));
 }
 
 #[test]
@@ -216,6 +163,31 @@ fn each_fault_names_requirements_in_order_and_once() {
                 entry["name"]
             );
         }
+    }
+}
+
+#[test]
+fn the_readme_tells_how_many_there_are() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let count = |noun: &str| table(noun)[noun].as_array().unwrap().len();
+    let (faults, quirks) = (count("faults"), count("quirks"));
+    let figure = format!("{faults} of {faults} faults found, {quirks} quirks, 0 ids besides");
+    assert!(readme.contains(&figure), "the README lacks: {figure}");
+}
+
+#[test]
+fn scenarios_are_named_for_what_there_is() {
+    let (faults, quirks) = (table("faults"), table("quirks"));
+    let (faults, quirks) = (faults["faults"].as_array(), quirks["quirks"].as_array());
+    let names: Vec<&Value> = faults
+        .into_iter()
+        .chain(quirks)
+        .flatten()
+        .map(|entry| &entry["name"])
+        .collect();
+    for (name, _) in SHOWN_IN {
+        assert!(names.iter().any(|known| **known == name), "{name}");
     }
 }
 

@@ -78,19 +78,27 @@ fn a_failure_shows_requirement_message_text_trace_and_command() {
         "TRANSPORT-02 must",
         "Welcome to test-agent 1.0.0\n    ^^^^^^^^^^^",
         "/docs/protocol/v1/transports.mdx#stdio",
-        "init/handshake.jsonl",
+        "init/handshake.jsonl --around ",
+        "│◂···",
         "repeat  harness run --agent",
         "--only init/handshake",
         "test-agent 1.0.0: not-conformant (",
     ] {
         assert!(run.stdout.contains(part), "{part} in\n{}", run.stdout);
     }
-    let trace = run
+    let look = run
         .stdout
         .lines()
-        .find_map(|line| line.trim().strip_prefix("trace   "))
+        .find_map(|line| line.trim().strip_prefix("look    harness "))
         .unwrap();
-    assert!(std::path::Path::new(trace).is_file(), "{trace}");
+    let words: Vec<&str> = look.split(' ').collect();
+    let shown = harness.call(&words);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert!(
+        shown.stdout.contains("not JSON Welcome to test-agent"),
+        "{}",
+        shown.stdout
+    );
 }
 
 #[test]

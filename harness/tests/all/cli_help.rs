@@ -5,9 +5,13 @@ use crate::command_line::Harness;
 #[test]
 fn help_is_grouped_and_has_two_lengths() {
     for (name, words) in [
-        ("harness", &["--help"][..]),
+        ("harness_short", &["-h"][..]),
+        ("harness", &["--help"]),
         ("run_short", &["run", "-h"]),
         ("run_long", &["run", "--help"]),
+        ("check_short", &["check", "-h"]),
+        ("show_short", &["show", "-h"]),
+        ("show_long", &["show", "--help"]),
         ("record", &["record", "--help"]),
         ("redact", &["redact", "--help"]),
         ("list", &["list", "--help"]),

@@ -141,7 +141,8 @@ fn a_login_and_an_agent_that_never_comes_up_stand_in_the_way_of_all_parts() {
 fn a_known_failure_is_stale_only_where_no_part_shows_it() {
     let harness = Harness::new();
     let profile = harness.state.path().join("profile.toml");
-    let known = "[[known]]\nid = \"INIT-01\"\nreason = \"it was so once\"\n";
+    let known =
+        "[[known]]\nid = \"INIT-01\"\nscenario = \"init/handshake\"\nreason = \"it was so once\"\n";
     let text = format!(
         "name = \"quiet\"\nabout = \"A test agent\"\ncommand = [\"{}\"]\n{known}",
         agent("echo")

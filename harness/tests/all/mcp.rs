@@ -246,6 +246,15 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
+fn headers_and_a_port_need_a_server_that_has_them() {
+    for (flag, value) in [("--header", "X-Probe"), ("--port", "4711")] {
+        let ran = Harness::new().call(&["mcp-echo", flag, value]);
+        assert_eq!(ran.code, 2, "{flag}");
+        assert!(ran.stderr.contains("`--http` or `--sse`"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_server_over_http_opens_a_session_and_tells_the_named_headers_alone() {
     let (server, url) = over_http("--http");
     block_on(async {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::super::look::LookArguments;
 use super::super::reports::Output;
-use super::super::value::{self, Color, Target};
+use super::super::value::{self, Target};
 
 const CHOICE: &str = "What is judged";
 const OUTPUT: &str = "Output";
@@ -57,7 +58,8 @@ pub(crate) struct CheckArguments {
 
     /// Write a report: `json=FILE`, or `json=-` for stdout
     ///
-    /// The formats are `json`, `junit`, `markdown` and `badge`. May be repeated. With `-` as the file the text goes to stderr.
+    /// The formats are `html` (a page for a browser), `json`, `junit`, `markdown` and `badge`. May be repeated. With `-` as the
+    /// file the text goes to stderr.
     #[arg(long, value_name = "FORMAT=FILE", value_parser = value::target, help_heading = OUTPUT)]
     pub(super) report: Vec<Target>,
 
@@ -69,9 +71,8 @@ pub(crate) struct CheckArguments {
     #[arg(short, long, help_heading = OUTPUT)]
     pub(super) verbose: bool,
 
-    /// Colour: `auto`, `always` or `never`; NO_COLOR is heeded
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
-    pub(super) color: Color,
+    #[command(flatten)]
+    pub(super) look: LookArguments,
 }
 
 impl CheckArguments {
@@ -80,7 +81,7 @@ impl CheckArguments {
         Output {
             quiet: self.quiet,
             verbose: self.verbose,
-            color: self.color,
+            look: self.look,
             strict: self.strict,
             reports: &self.report,
         }

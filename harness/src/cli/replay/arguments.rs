@@ -7,7 +7,8 @@ use clap::Args;
 use super::super::agent::{
     AgentArguments, LimitArguments, OUTPUT, OutputArguments, PACE, SurroundingsArguments,
 };
-use super::super::value::{self, Color};
+use super::super::look::LookArguments;
+use super::super::value;
 use crate::diff::Class;
 use crate::replay::Model;
 
@@ -99,9 +100,8 @@ pub(crate) struct ReplayArguments {
     #[arg(short, long, help_heading = OUTPUT)]
     pub(super) verbose: bool,
 
-    /// Colour: `auto`, `always` or `never`; NO_COLOR is heeded
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
-    pub(super) color: Color,
+    #[command(flatten)]
+    pub(super) look: LookArguments,
 }
 
 /// Which model the agent talks to.

@@ -28,10 +28,10 @@ pub(super) fn show(
         error(plain(&blocked.why));
     }
     let to_stdout = reports::to_stdout(&arguments.output.report);
-    let paint = if to_stdout {
-        arguments.color.paint(&io::stderr())
+    let screen = if to_stdout {
+        arguments.look.screen(&io::stderr())
     } else {
-        arguments.color.paint(&io::stdout())
+        arguments.look.screen(&io::stdout())
     };
     let detail = if arguments.verbose {
         Detail::Much
@@ -40,9 +40,9 @@ pub(super) fn show(
     };
     let mut text = String::new();
     for (source, played) in sources.iter().zip(played) {
-        of_one(&mut text, arguments, source, played, paint);
+        of_one(&mut text, arguments, source, played, screen.paint);
     }
-    text.push_str(&report::text(run, detail, paint));
+    text.push_str(&report::text(run, detail, screen));
     if to_stdout {
         say(text.trim_end());
     } else {

@@ -8,8 +8,9 @@ use super::super::agent::{
     AgentArguments, LimitArguments, ModelChoice, OUTPUT, OutputArguments, PACE, SURROUNDINGS,
     SurroundingsArguments,
 };
+use super::super::look::LookArguments;
 use super::super::reports::Output;
-use super::super::value::{self, Color, Partition};
+use super::super::value::{self, Partition};
 use crate::agent::Named;
 use crate::model::Upstream;
 
@@ -110,9 +111,8 @@ pub(crate) struct RunArguments {
     #[arg(short, long, help_heading = OUTPUT)]
     pub(super) verbose: bool,
 
-    /// Colour: `auto`, `always` or `never`; NO_COLOR is heeded
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
-    pub(super) color: Color,
+    #[command(flatten)]
+    pub(super) look: LookArguments,
 }
 
 impl RunArguments {
@@ -141,7 +141,7 @@ impl RunArguments {
         Output {
             quiet: self.quiet,
             verbose: self.verbose,
-            color: self.color,
+            look: self.look,
             strict: self.strict,
             reports: &self.output.report,
         }

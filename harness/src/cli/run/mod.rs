@@ -1,12 +1,15 @@
 //! `harness run`: drives an agent through scenarios and judges every message on the wire.
 
+mod areas;
 mod arguments;
 pub(super) mod arrival;
 pub(super) mod conclusion;
 mod jobs;
+mod live;
 mod plan;
 mod play;
 mod progress;
+mod suite;
 
 use std::io;
 
@@ -24,6 +27,7 @@ pub(super) use conclusion::login_advice;
 use plan::Plan;
 pub(super) use play::NEEDS_A_HOME;
 use play::Played;
+pub(crate) use suite::{Came, Suite};
 
 /// Runs the command.
 pub(super) fn main(arguments: &RunArguments) -> Exit {
@@ -42,8 +46,8 @@ pub(super) fn judged(arguments: &RunArguments) -> Result<Run, Exit> {
         error(why);
         Exit::Usage
     })?;
-    let paint = arguments.color.paint(&io::stderr());
-    let played = play::play(&plan, arguments.quiet, arguments.verbose, paint).map_err(|why| {
+    let screen = arguments.look.screen(&io::stderr());
+    let played = play::play(&plan, arguments.quiet, arguments.verbose, screen).map_err(|why| {
         error(format_args!("{why}; {REPORT_FAULT}"));
         Exit::Fault
     })?;

@@ -8,7 +8,8 @@ use super::arrival::Arrival;
 use super::plan::Plan;
 use super::progress::Progress;
 use crate::agent::{self, Home};
-use crate::report::Paint;
+use crate::report::Screen;
+use crate::scenario::file::Scenario;
 use crate::scenario::{self, Outcome, Reached};
 use crate::verdict::{Blocked, Blocker};
 
@@ -35,11 +36,14 @@ pub(super) fn play(
     plan: &Plan,
     quiet: bool,
     verbose: bool,
-    paint: Paint,
+    screen: Screen,
 ) -> Result<Played, String> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| format!("the harness cannot run: {error}"))?;
-    let progress = Progress::new(plan.scenarios.len(), quiet, verbose, paint);
+    let ids = plan.scenarios.iter().map(|scenario| scenario.id.as_str());
+    let known = &plan.setup.profile.known;
+    let known = known.iter().map(|known| known.id.clone()).collect();
+    let progress = Progress::new(ids, known, (quiet, verbose), screen);
     let played = runtime.block_on(async {
         agent::guard::install(|signal| std::process::exit(128 + signal))
             .map_err(|error| format!("the harness cannot listen to signals: {error}"))?;
@@ -81,6 +85,19 @@ async fn all(plan: &Plan, progress: &Progress) -> Played {
     Played {
         outcomes: outcomes.into_iter().map(|(_, outcome)| outcome).collect(),
         no_agent: silent.into_iter().next().filter(|_| !answered),
+    }
+}
+
+/// Plays one scenario alone.
+pub(super) async fn one(plan: &Plan, scenario: &Scenario) -> Played {
+    let outcome = scenario::run(scenario, &plan.setup).await;
+    let no_agent = match Arrival::of(&outcome) {
+        Arrival::Silent(why) => Some(no_agent(plan, why, &outcome)),
+        Arrival::Answered | Arrival::NotAsked => None,
+    };
+    Played {
+        outcomes: vec![outcome],
+        no_agent,
     }
 }
 

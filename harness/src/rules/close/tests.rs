@@ -42,6 +42,27 @@ fn another_end_fails_unless_it_was_under_way() {
         faults(&after(&[PROMPT, CLOSE, error, CLOSED])),
         ["CLOSE-02@6/error"]
     );
+    // Whatever it says, it comes after the close, or much later, or the model gave no cause for it.
+    let error = r#"< {"id":2,"error":{"code":-32603,"message":"Internal error"}}"#;
+    for (lines, place) in [
+        ([PROMPT, CLOSE, CLOSED, error], "CLOSE-02@7/error"),
+        ([PROMPT, CLOSE, "wait 1", error], "CLOSE-02@6/error"),
+        (["model 200", PROMPT, CLOSE, error], "CLOSE-02@7/error"),
+    ] {
+        let mut lines = lines.to_vec();
+        if !lines.contains(&CLOSED) {
+            lines.push(CLOSED);
+        }
+        assert_eq!(faults(&after(&lines)), [place], "{lines:?}");
+    }
+    for lines in [
+        vec![PROMPT, CLOSE, error, CLOSED],
+        vec![PROMPT, "model 500", CLOSE, error, CLOSED],
+    ] {
+        let it = after(&lines);
+        assert_eq!(faults(&it), [""; 0], "{lines:?}");
+        assert!(is_inconclusive(&it, "CLOSE-02"), "{lines:?}");
+    }
     let it = after(&[PROMPT, CLOSE, END, CLOSED]);
     assert_eq!(faults(&it), [""; 0]);
     assert!(is_inconclusive(&it, "CLOSE-02"));
@@ -52,6 +73,7 @@ fn another_end_fails_unless_it_was_under_way() {
 #[test]
 fn a_close_that_was_refused_or_came_with_a_cancel_proves_nothing() {
     let refused = r#"< {"id":3,"error":{"code":-32603,"message":"busy"}}"#;
+
     let it = after(&[PROMPT, CLOSE, refused, "wait 1", END]);
     assert_eq!(faults(&it), [""; 0]);
     let cancel = r#"> {"method":"session/cancel","params":{"sessionId":"s1"}}"#;
@@ -117,4 +139,29 @@ fn what_still_comes_for_a_closed_session_is_noted_once() {
     let it = after(&[CLOSE, CLOSED, update, update]);
     assert_eq!(faults(&it), [""; 0]);
     assert_eq!(notes(&it, "CLOSE-05"), 1);
+}
+
+#[test]
+fn an_idle_session_can_be_closed() {
+    assert!(holds(&after(&[CLOSE, CLOSED]), "CLOSE-01"));
+    let answered = |answer: &str| faults(&after(&[CLOSE, &format!("< {{\"id\":3,{answer}}}")]));
+    assert_eq!(
+        answered(r#""error":{"code":-32603,"message":"x"}"#),
+        ["CLOSE-01@5/error"]
+    );
+    assert_eq!(answered(r#""result":1"#), ["CLOSE-01@5/result"]);
+    assert_eq!(answered(r#""result":null"#), [""; 0]);
+    assert_eq!(
+        answered(r#""error":{"code":-32000,"message":"log in"}"#),
+        [""; 0]
+    );
+    // A session that is not open, a second close, and a turn that is under way.
+    let unknown = CLOSE.replace("s1", "s2");
+    let refused = r#"< {"id":3,"error":{"code":-32603,"message":"x"}}"#;
+    assert_eq!(faults(&after(&[&unknown, refused])), [""; 0]);
+    assert_eq!(faults(&after(&[PROMPT, CLOSE, refused, END])), [""; 0]);
+    let second = CLOSE.replace(":3,", ":4,");
+    let refused = refused.replace(":3,", ":4,");
+    assert_eq!(faults(&after(&[CLOSE, &second, CLOSED, &refused])), [""; 0]);
+    assert_eq!(faults(&after(&[CLOSE, CLOSED, &second, &refused])), [""; 0]);
 }

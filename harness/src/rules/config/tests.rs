@@ -46,6 +46,29 @@ fn update(options: &[String]) -> String {
 }
 
 #[test]
+fn what_is_no_list_is_unsound_and_nothing_else() {
+    let modes = r#""modes":{"currentModeId":"a","availableModes":[{"id":"a","name":"A"}]}"#;
+    let judgement = session("{}", &format!(r#"{modes},"configOptions":{{}}"#), "");
+    assert_eq!(failures(&judgement), one(SOUND, 3, "/result/configOptions"));
+}
+
+#[test]
+fn values_that_cannot_be_read_say_nothing_of_the_current_one() {
+    for values in [
+        r#"["a","b"]"#,
+        r#"[{"name":"A"}]"#,
+        r#"[{"group":"g","name":"G","options":["a"]}]"#,
+    ] {
+        let option = format!(
+            r#"{{"id":"o","name":"O","type":"select","currentValue":"a","options":{values}}}"#
+        );
+        let failures = failures(&with(&option));
+        assert!(!failures.is_empty(), "{values}");
+        assert!(failures.iter().all(|(id, ..)| *id == SOUND), "{failures:?}");
+    }
+}
+
+#[test]
 fn sound_options_pass() {
     let judgement = with(&format!(
             "{},{}",
@@ -130,16 +153,16 @@ fn an_update_with_the_changed_option_alone_fails() {
     let members = format!(
         r#""configOptions":[{},{}]"#,
         select("model", "model", "a"),
-        select("style", "_style", "a")
+        select("effort", "thought_level", "a")
     );
     let run = |options: &[String]| session("{}", &members, &update(options));
     assert_eq!(
-        failures(&run(&[select("model", "model", "b")])),
+        failures(&run(&[select("effort", "thought_level", "b")])),
         one(COMPLETE, 4, "/params/update/configOptions")
     );
     let whole = run(&[
-        select("model", "model", "b"),
-        select("style", "_style", "a"),
+        select("model", "model", "a"),
+        select("effort", "thought_level", "b"),
     ]);
     assert!(failures(&whole).is_empty());
     assert_eq!(whole.get(COMPLETE).unwrap().passes, 1);
@@ -194,4 +217,119 @@ fn categories_are_known_or_marked_as_own() {
         one(CATEGORY, 3, "/result/configOptions/0/category")
     );
     assert!(failures(&with(&select("m", "_style", "a"))).is_empty());
+}
+
+const SET_MODEL: &str = r#"> {"id":7,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"model","value":"b"}}"#;
+
+fn answer(id: u64, options: &[String]) -> String {
+    format!(
+        r#"< {{"id":{id},"result":{{"configOptions":[{}]}}}}"#,
+        options.join(",")
+    )
+}
+
+/// A session with a model and two options without category, and these lines.
+fn with_own(lines: &[String]) -> Vec<(&'static str, u64, String)> {
+    let own = |id: &str| select(id, "", "a").replace(r#""category":"","#, "");
+    let members = format!(
+        r#""configOptions":[{},{},{}]"#,
+        select("model", "model", "a"),
+        own("style"),
+        own("colour")
+    );
+    failures(&session("{}", &members, &lines.join("\n")))
+}
+
+#[test]
+fn what_depends_on_a_change_may_come_right_after_its_answer() {
+    let model = select("model", "model", "b");
+    let own = |id: &str| select(id, "_x", "a");
+    let whole = [model.clone(), own("style"), own("colour")];
+    for short in [vec![model.clone()], vec![model.clone(), own("style")]] {
+        assert_eq!(
+            with_own(&[SET_MODEL.to_owned(), answer(7, &short), update(&whole)]),
+            [],
+            "{short:?}"
+        );
+        // In the answer to another change it had been there all the time.
+        let again = SET_MODEL.replace(":7,", ":8,");
+        let lines = [
+            SET_MODEL.to_owned(),
+            answer(7, &short),
+            again,
+            answer(8, &whole),
+        ];
+        assert_eq!(
+            with_own(&lines),
+            one(WHOLE_ANSWER, 5, "/result/configOptions"),
+            "{short:?}"
+        );
+    }
+}
+
+#[test]
+fn an_option_that_stays_away_though_all_is_as_before_is_missing() {
+    let short = |value: &str| [select("model", "model", value)];
+    let back = SET_MODEL.replace(":7,", ":8,").replace("\"b\"", "\"a\"");
+    let lines = [
+        SET_MODEL.to_owned(),
+        answer(7, &short("b")),
+        back,
+        answer(8, &short("a")),
+    ];
+    assert_eq!(
+        with_own(&lines),
+        one(WHOLE_ANSWER, 5, "/result/configOptions")
+    );
+}
+
+#[test]
+fn options_may_come_back_with_a_login_or_a_turn() {
+    let whole = [
+        select("model", "model", "a"),
+        select("style", "_x", "a"),
+        select("colour", "_x", "a"),
+    ];
+    let set = SET_MODEL.replace("\"b\"", "\"a\"");
+    let (login, logout) = (
+        r#"> {"id":5,"method":"authenticate","params":{"methodId":"m"}}
+           < {"id":5,"result":{}}"#,
+        r#"> {"id":5,"method":"logout","params":{}}
+           < {"id":5,"result":{}}"#,
+    );
+    let turn = r#"> {"id":5,"method":"session/prompt","params":{"sessionId":"s1","prompt":[]}}
+        < {"id":5,"result":{"stopReason":"end_turn"}}"#;
+    for short in [vec![], whole[..2].to_vec()] {
+        for between in [login, logout, turn] {
+            let lines = [
+                update(&short),
+                between.to_owned(),
+                set.clone(),
+                answer(7, &whole),
+            ];
+            assert_eq!(with_own(&lines), [], "{between} {short:?}");
+        }
+        let lines = [update(&short), set.clone(), answer(7, &whole)];
+        assert_eq!(
+            with_own(&lines),
+            one(COMPLETE, 4, "/params/update/configOptions"),
+            "{short:?}"
+        );
+    }
+    assert_eq!(with_own(&[update(&[]), update(&whole)]), []);
+}
+
+#[test]
+fn the_lists_of_two_changes_at_once_are_not_compared() {
+    let model = |value: &str| select("model", "model", value);
+    let own = |id: &str| select(id, "_x", "a");
+    let second = SET_MODEL.replace(":7,", ":8,").replace("\"b\"", "\"a\"");
+    let lines = [
+        SET_MODEL.to_owned(),
+        second,
+        answer(8, &[model("a"), own("style"), own("colour")]),
+        answer(7, &[model("b"), own("style")]),
+        update(&[model("a"), own("style"), own("colour")]),
+    ];
+    assert_eq!(with_own(&lines), []);
 }

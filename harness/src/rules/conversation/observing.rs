@@ -128,10 +128,7 @@ impl Conversation {
                     .sessions
                     .entry(session.clone())
                     .or_insert_with(|| Session::new(origin, index, &open.params));
-                known.closed = None;
-                if method == "session/load" {
-                    known.loading = Some(index);
-                }
+                known.comes_back(index, method == "session/load");
             } else if !self.whole && !self.sessions.contains_key(session) {
                 self.sessions.insert(
                     session.clone(),
@@ -146,7 +143,7 @@ impl Conversation {
                     "session/prompt" => {
                         // What was open when lines were lost has probably ended in them.
                         known.turns.retain(|turn| turn.event >= hole);
-                        known.loading = known.loading.filter(|load| *load >= hole);
+                        known.keep_coming(|coming| coming.event >= hole);
                         if known.turns.is_empty() {
                             known.calls.turn_begins();
                         }
@@ -342,22 +339,19 @@ impl Conversation {
             }
             "session/load" | "session/resume" => {
                 self.remember_members(result);
-                if let Some(session) = open
-                    .session
-                    .as_ref()
-                    .and_then(|id| self.sessions.get_mut(id))
+                if let Some(id) = &open.session
+                    && let Some(session) = self.sessions.get_mut(id)
                 {
-                    session.loading = None;
-                }
-                if result.is_none()
-                    && let Some(id) = &open.session
-                    && self
-                        .sessions
-                        .get(id)
-                        .is_some_and(|known| known.known == open.event)
-                {
-                    // A load or resume that was refused made nothing known.
-                    self.sessions.remove(id);
+                    session.keep_coming(|coming| coming.event != open.event);
+                    if result.is_none() && session.known == open.event {
+                        // One that was refused made nothing known, and another may be on its way.
+                        match session.coming.front() {
+                            Some(next) => session.known = next.event,
+                            None => {
+                                self.sessions.remove(id);
+                            }
+                        }
+                    }
                 }
             }
             "session/prompt" => {

@@ -36,8 +36,10 @@ pub struct Session {
     pub additional: Vec<String>,
     /// The event at which a close or delete of it was answered.
     pub closed: Option<u64>,
-    /// The event of a load request whose answer is due: what comes is replay.
+    /// The event of the oldest load request whose answer is due: what comes is replay.
     pub loading: Option<u64>,
+    /// The requests that bring it back and have no answer yet, the oldest first.
+    pub(super) coming: VecDeque<Coming>,
     /// The turns that are open, the oldest first (a second prompt may wait in the agent).
     pub turns: VecDeque<Turn>,
     /// How many turns have ended.
@@ -52,6 +54,15 @@ pub struct Session {
     pub gap: Option<Gap>,
     /// Its tool calls.
     pub calls: Calls,
+}
+
+/// A load or a resume that has no answer yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coming {
+    /// The event of the request.
+    pub(super) event: u64,
+    /// Whether it is a load.
+    pub(super) load: bool,
 }
 
 /// The interval from a `session/prompt` to its answer.
@@ -92,6 +103,7 @@ impl Session {
             additional,
             closed: None,
             loading: None,
+            coming: VecDeque::new(),
             turns: VecDeque::new(),
             turns_ended: 0,
             last_cancelled: false,
@@ -100,6 +112,19 @@ impl Session {
             gap: None,
             calls: Calls::default(),
         }
+    }
+
+    /// A load or a resume was sent.
+    pub(super) fn comes_back(&mut self, event: u64, load: bool) {
+        self.closed = None;
+        self.coming.push_back(Coming { event, load });
+        self.loading = self.loading.or(load.then_some(event));
+    }
+
+    /// A load or a resume was answered, or those before an event are given up.
+    pub(super) fn keep_coming(&mut self, keep: impl Fn(&Coming) -> bool) {
+        self.coming.retain(keep);
+        self.loading = self.coming.iter().find(|it| it.load).map(|it| it.event);
     }
 
     pub(super) fn cancel_turns(&mut self, index: u64, at: f64) {

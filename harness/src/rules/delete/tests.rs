@@ -60,3 +60,33 @@ fn to_delete_again_succeeds() {
     // One that the agent never deleted may not be its own.
     assert_eq!(failures(&judged(&[HELLO, refused].concat())), [""; 0]);
 }
+
+#[test]
+fn to_delete_what_never_existed_succeeds() {
+    let refused = |code: i64, message: &str| {
+        judged(&format!(
+            r#"{HELLO}
+            > {{"id":5,"method":"session/delete","params":{{"sessionId":"made-up"}}}}
+            < {{"id":5,"error":{{"code":{code},"message":"{message}"}}}}"#
+        ))
+    };
+    for (code, message) in [(-32002, "x"), (-32603, "Session not found: made-up")] {
+        assert_eq!(failures(&refused(code, message)), ["DELETE-03@3/error"]);
+    }
+    for (code, message) in [
+        (-32603, "disk full"),
+        (-32000, "no such login"),
+        (-32800, "not found"),
+    ] {
+        assert_eq!(failures(&refused(code, message)), [""; 0], "{message}");
+    }
+    let known = refused(-32002, "x");
+    assert!(!holds(&known, "DELETE-03"));
+    let listed = judged(&format!(
+        "{HELLO}{LISTED}{}",
+        r#"
+        > {"id":8,"method":"session/delete","params":{"sessionId":"s1"}}
+        < {"id":8,"error":{"code":-32002,"message":"not found"}}"#
+    ));
+    assert_eq!(failures(&listed), [""; 0]);
+}

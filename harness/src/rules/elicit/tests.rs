@@ -53,6 +53,22 @@ fn what_was_announced_may_be_asked() {
 }
 
 #[test]
+fn a_form_has_lists_of_choices_alone() {
+    for (items, sound) in [
+        (r#"{"type":"string","enum":["a"]}"#, true),
+        (r#"{"anyOf":[{"const":"a","title":"A"}]}"#, true),
+        (r#"{"type":"object"}"#, false),
+        (r#"{"type":"array","items":{"type":"string"}}"#, false),
+        (r##"{"type":"string","$ref":"#/x"}"##, false),
+    ] {
+        let list = format!(r#"{{"type":"array","items":{items}}}"#);
+        let form = form(SESSION).replace(r#"{"type":"string"}"#, &list);
+        let failures = of_area(&session(BOTH, &form));
+        assert_eq!(failures.is_empty(), sound, "{items}: {failures:?}");
+    }
+}
+
+#[test]
 fn what_was_not_announced_may_not() {
     for elicitation in ["null", "{}", r#"{"form":null,"url":null}"#, r#"{"url":{}}"#] {
         assert_eq!(
@@ -150,4 +166,30 @@ fn a_completion_names_a_url_elicitation() {
     assert!(of_area(&twice).is_empty());
     assert_eq!(twice.get(COMPLETED).unwrap().passes, 2);
     assert_eq!(twice.get(COMPLETED).unwrap().notes.len(), 1);
+}
+
+#[test]
+fn a_list_is_one_of_texts() {
+    let form = |items: &str| {
+        session(
+            BOTH,
+            &format!(
+                r#"< {{"id":5,"method":"elicitation/create","params":{{"sessionId":"s1","mode":"form","message":"Name?","requestedSchema":{{"type":"object","properties":{{"n":{{"type":"array","items":{items}}}}}}}}}}}"#
+            ),
+        )
+    };
+    for items in [
+        r#"{"type":"string","enum":["a"]}"#,
+        r#"{"anyOf":[{"const":"a","title":"A"}]}"#,
+        r#"{"type":"_own","enum":["a"]}"#,
+    ] {
+        assert_eq!(of_area(&form(items)), [], "{items}");
+    }
+    for items in [r#"{"type":"object"}"#, r#"{"type":"number","enum":[1]}"#] {
+        assert_eq!(
+            of_area(&form(items)),
+            one("ELICIT-04", 5, "/params/requestedSchema/properties/n"),
+            "{items}"
+        );
+    }
 }

@@ -167,3 +167,22 @@ fn what_a_single_capability_fails_the_umbrella_fails() {
     );
     assert_eq!(ids(&judgement), ["AUTH-02", LEFT_OUT]);
 }
+
+#[test]
+fn a_second_initialize_is_answered_or_refused() {
+    let again = |lines: &str| {
+        failed(&judged(&format!(
+            "{OPENING}\n> {{\"id\":7,\"method\":\"initialize\",\"params\":{{\"protocolVersion\":1}}}}\n{lines}"
+        )))
+        .into_iter()
+        .filter(|it| it.0 == WAITS)
+        .map(|it| it.1)
+        .collect::<Vec<_>>()
+    };
+    let later = "> {\"id\":8,\"method\":\"_x\"}\n< {\"id\":8,\"error\":{\"code\":-32601,\"message\":\"no\"}}";
+    assert_eq!(again("wait 30\nunanswered 7"), [4]);
+    assert_eq!(again(&format!("wait 31\n{later}")), [4]);
+    assert!(again(later).is_empty());
+    let refused = r#"< {"id":7,"error":{"code":-32600,"message":"no"}}"#;
+    assert!(again(&format!("{refused}\nwait 31\n{later}")).is_empty());
+}

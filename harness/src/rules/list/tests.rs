@@ -268,3 +268,42 @@ fn the_last_title_is_listed() {
     );
     assert_eq!(faults(&[title("null"), listed]), [""; 0]);
 }
+
+#[test]
+fn a_cursor_counts_for_its_own_list_and_as_long_as_nothing_else_was_done() {
+    let page = r#""result":{"sessions":[{"sessionId":"a","cwd":"/p"}],"nextCursor":"c"}"#;
+    let refused = r#""error":{"code":-32602,"message":"unknown cursor"}"#;
+    let delete = r#"> {"id":7,"method":"session/delete","params":{"sessionId":"b"}}
+        < {"id":7,"result":{}}"#;
+    let with = |more: &str| format!(r#"{{"cursor":"c"{more}}}"#);
+    let title = r#"< {"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"session_info_update","title":"T"}}}"#;
+    for (first, between, then, faults_there) in [
+        ("{}", "", with(""), vec!["LIST-07@7/error"]),
+        ("{}", title, with(""), vec!["LIST-07@8/error"]),
+        ("{}", delete, with(""), vec![]),
+        ("{}", "", with(r#","cwd":"/p""#), vec![]),
+        (r#"{"cwd":"/p"}"#, "", with(""), vec![]),
+        (
+            r#"{"cwd":"/p"}"#,
+            "",
+            with(r#","cwd":"/p""#),
+            vec!["LIST-07@7/error"],
+        ),
+    ] {
+        let lines = [
+            list(5, first, page),
+            between.to_owned(),
+            list(6, &then, refused),
+        ];
+        assert_eq!(faults(&lines), faults_there, "{first} {between} {then}");
+    }
+    // The same page once more after a delete.
+    assert_eq!(
+        faults(&[
+            list(5, "{}", page),
+            delete.to_owned(),
+            list(6, &with(""), page)
+        ]),
+        [""; 0]
+    );
+}

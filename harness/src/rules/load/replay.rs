@@ -66,9 +66,33 @@ pub(super) struct Replay {
     agents: Vec<usize>,
     count: usize,
     redacted: bool,
+    /// How many loads of the session have no answer yet.
+    open: usize,
+    /// Whether more than one load was under way at once.
+    several: bool,
 }
 
 impl Replay {
+    /// What came while several loads of one session were under way.
+    pub(super) fn of_several() -> Self {
+        Self {
+            several: true,
+            ..Self::default()
+        }
+    }
+
+    /// A load was sent.
+    pub(super) fn load(&mut self) {
+        self.several |= self.open > 0;
+        self.open += 1;
+    }
+
+    /// A load was answered; says whether another one of the session is still under way.
+    pub(super) fn answered(&mut self) -> bool {
+        self.open = self.open.saturating_sub(1);
+        self.open > 0
+    }
+
     pub(super) fn take(&mut self, update: &Update<'_>, redacted: bool) {
         self.redacted |= redacted;
         let number = self.count;
@@ -105,7 +129,9 @@ impl Replay {
     /// Why nothing can be said of it, if so.
     pub(super) fn doubt(&self) -> Option<&'static str> {
         let long = |voice: &Voice| voice.text.len() > KEPT / 2;
-        if self.redacted {
+        if self.several {
+            Some("two loads of the session were under way at once")
+        } else if self.redacted {
             Some("a part of the replay was redacted")
         } else if [&self.user, &self.agent, &self.thought]
             .into_iter()
@@ -120,7 +146,7 @@ impl Replay {
     /// Judges LOAD-02, LOAD-04 and LOAD-05, and says whether the conversation is whole. The first fault of a conversation
     /// is told: what follows it may follow from it.
     pub(super) fn compare(&self, past: &Transcript, place: Place, out: &mut Out<'_>) -> bool {
-        let found = self.conversation(past);
+        let found = self.conversation(past).and_then(|()| self.once(past));
         let whole = found.is_ok();
         match found {
             Ok(()) => {
@@ -179,6 +205,46 @@ impl Replay {
             }
         }
         Ok(())
+    }
+
+    /// Whether the conversation comes only once: not that after its end all of it stands there in the same order again. A
+    /// turn that did not end by itself may hold the same words, and short words may be in anything.
+    fn once(&self, past: &Transcript) -> Result<(), Fault> {
+        const WORTH: usize = 16;
+        if past.turns.iter().any(|turn| !turn.complete) {
+            return Ok(());
+        }
+        let asked: usize = past
+            .turns
+            .iter()
+            .flat_map(|turn| &turn.asked)
+            .map(String::len)
+            .sum();
+        let said: usize = past.turns.iter().map(|turn| turn.said.len()).sum();
+        if asked == 0 || said == 0 || asked + said < WORTH {
+            return Ok(());
+        }
+        let twice = |voice: &Voice, texts: &mut dyn Iterator<Item = &String>| {
+            let texts: Vec<&String> = texts.filter(|text| !text.is_empty()).collect();
+            let mut from = 0;
+            [&texts, &texts].into_iter().flatten().all(|text| {
+                let found = voice.find(text, from);
+                from = found.map_or(from, |found| found + text.len());
+                found.is_some()
+            })
+        };
+        let again = twice(
+            &self.user,
+            &mut past.turns.iter().flat_map(|turn| &turn.asked),
+        ) && twice(&self.agent, &mut past.turns.iter().map(|turn| &turn.said));
+        if !again {
+            return Ok(());
+        }
+        Err(Fault {
+            id: "LOAD-04",
+            message: "the whole conversation was replayed twice, expected each turn once and in its order"
+                .to_owned(),
+        })
     }
 
     /// What it means that a text of the user does not stand behind what came before it.

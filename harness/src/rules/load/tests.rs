@@ -419,3 +419,77 @@ fn a_request_to_the_client_during_a_replay_is_noted() {
     let it = judged(&format!("{HELLO}{LOAD}\n{ask}\n{LOADED}"));
     assert_eq!(notes(&it, "LOAD-11"), 1);
 }
+
+#[test]
+fn two_loads_of_one_session_at_once_are_no_late_replay() {
+    let again = LOAD.replace("\"id\":8", "\"id\":9");
+    let loaded_again = LOADED.replace("\"id\":8", "\"id\":9");
+    let whole = [
+        user("Tell me of the heron."),
+        agent("It stands still."),
+        user("And the otter?"),
+        agent("It swims."),
+    ]
+    .join("\n");
+    for (between, behind) in [
+        (format!("{whole}\n{LOADED}\n{whole}"), loaded_again.as_str()),
+        (format!("{whole}\n{loaded_again}\n{whole}"), LOADED),
+        (format!("{whole}\n{whole}\n{LOADED}"), loaded_again.as_str()),
+        // The second one is refused, as the session is being loaded.
+        (
+            format!("{}\n{whole}", REFUSED.replace("\"id\":8", "\"id\":9")),
+            LOADED,
+        ),
+    ] {
+        let it = judged(&format!(
+            "{HELLO}{NEW}{}\n{LOAD}\n{again}\n{between}\n{behind}\nwait 1\n>x",
+            two_turns()
+        ));
+        assert_eq!(faults(&it), [""; 0], "{between}");
+        assert!(is_inconclusive(&it, "LOAD-02"), "{between}");
+    }
+    // What comes after both were answered is late all the same.
+    let it = judged(&format!(
+        "{HELLO}{NEW}{}\n{LOAD}\n{again}\n{LOADED}\n{loaded_again}\n{whole}",
+        two_turns()
+    ));
+    assert_eq!(faults(&it), ["LOAD-03"]);
+}
+
+#[test]
+fn a_refused_load_takes_nothing_from_another_one_that_is_under_way() {
+    let again = LOAD.replace("\"id\":8", "\"id\":9");
+    let loaded_again = LOADED.replace("\"id\":8", "\"id\":9");
+    let it = judged(&format!(
+        "{HELLO}{LOAD}\n{again}\n{REFUSED}\n{}\n{loaded_again}\n{}",
+        user("Tell me of the heron."),
+        turn(10, "And the otter?", &[agent("It swims.")])
+    ));
+    assert_eq!(failures(&it), [""; 0]);
+}
+
+#[test]
+fn a_conversation_that_comes_twice_fails() {
+    let whole = [
+        user("Tell me of the heron."),
+        agent("It stands still."),
+        user("And the otter?"),
+        agent("It swims."),
+    ];
+    assert_eq!(
+        faults(&replayed(&[whole.clone(), whole.clone()].concat())),
+        ["LOAD-04"]
+    );
+    // Said twice, and replayed once.
+    let it = judged(&format!(
+        "{HELLO}{NEW}{}\n{}\n{LOAD}\n{}\n{LOADED}\nwait 1\n>x",
+        two_turns(),
+        two_turns().replace("\"id\":", "\"id\":1"),
+        [whole.clone(), whole.clone()].concat().join("\n")
+    ));
+    assert_eq!(failures(&it), [""; 0]);
+    // The words of the user once more beside a file, as an agent may show them.
+    let mut beside = whole.to_vec();
+    beside.insert(0, user("Tell me of the heron. And the otter?"));
+    assert_eq!(failures(&replayed(&beside)), [""; 0]);
+}

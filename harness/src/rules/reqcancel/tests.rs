@@ -108,3 +108,28 @@ fn an_agent_cancels_requests_of_its_own_only() {
         ["REQCANCEL-04@5/params/requestId"]
     );
 }
+
+#[test]
+fn races_are_counted() {
+    let race = |id: u64, answer: &str| {
+        format!(
+            r#"> {{"id":{id},"method":"session/prompt","params":{{"sessionId":"s1","prompt":[]}}}}
+            > {{"method":"$/cancel_request","params":{{"requestId":{id}}}}}
+            < {{"id":{id},{answer}}}"#
+        )
+    };
+    let it = super::super::talking::judged(&format!(
+        "{}\n{}\n{}\n{}",
+        super::super::talking::OPENING,
+        race(2, r#""result":{"stopReason":"cancelled"}"#),
+        race(3, r#""result":{"stopReason":"end_turn"}"#),
+        race(4, r#""error":{"code":-32800,"message":"cancelled"}"#),
+    ));
+    let notes = &it.get("REQCANCEL-02").unwrap().notes;
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.message.ends_with("the cancel won 2 of 3")),
+        "{notes:?}"
+    );
+}

@@ -193,6 +193,20 @@ fn a_replay_may_use_the_ids_of_the_live_session_and_of_an_earlier_replay() {
     ]);
     assert_eq!(of_area(&it), [""; 0]);
     assert!(holds(&it, "UPDATE-05"));
+    // A replay that comes too late is LOAD-03's.
+    let it = talk(&[
+        prompt(2),
+        agent("a"),
+        end(2),
+        prompt(3),
+        agent("b"),
+        end(3),
+        load(4),
+        loaded(4),
+        agent("a"),
+        agent("b"),
+    ]);
+    assert_eq!(of_area(&it), [""; 0]);
 }
 
 #[test]
