@@ -33,8 +33,9 @@ export const folder = profile;
 /**
  * Opens a part of a page. `trouble` of the page holds whatever must not happen: errors, requests, dialogs, breaches of its policy.
  */
-export async function open(file, hash = '', { width = 1440, height = 900, scheme = 'light' } = {}) {
+export async function open(file, hash = '', { width = 1440, height = 900, scheme = 'light', measured = false } = {}) {
   const page = await context.newPage();
+  if (measured) await measure(page);
   page.trouble = [];
   const own = pathToFileURL(file).href;
   page.on('pageerror', (error) => page.trouble.push(`error: ${error.stack ?? error}`));
@@ -51,6 +52,16 @@ export async function open(file, hash = '', { width = 1440, height = 900, scheme
   await page.goto(own + hash);
   await page.waitForSelector('body[data-started]');
   return page;
+}
+
+/** Gives a page `work`: how long its thread worked, in milliseconds. */
+async function measure(page) {
+  const session = await context.newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  page.work = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return 1000 * metrics.find((one) => one.name === 'TaskDuration').value;
+  };
 }
 
 /** Waits until a recording is read to its end. */

@@ -6,22 +6,19 @@ import { open, recordingReady } from './browser.mjs';
 import { long } from './reports.mjs';
 
 const EVENTS = 100_000;
-// From the start of loading the page until the last event is read, in milliseconds.
+// From the start of loading the page until the last event is read, in milliseconds of work of the page's thread.
 const LIMIT = 2000;
 
 test('a hundred thousand events open in under two seconds and scroll through a list of few elements', async () => {
   const file = await long(EVENTS);
-  // What else the machine does must not decide: the best of some trials counts.
-  const times = [];
-  let page;
-  for (let trial = 0; trial < 4 && !(times.at(-1) < LIMIT); trial += 1) {
-    await page?.close();
-    page = await open(file, '#trace=long');
-    await recordingReady(page, 'long');
-    times.push(await page.evaluate(() => performance.getEntriesByName('ready').at(-1).startTime));
-  }
-  console.log(`  100,000 events opened in ${times.map((time) => Math.round(time)).join(', ')} ms`);
-  assert.ok(times.at(-1) < LIMIT, `opened in ${times} ms`);
+  // What else the machine does must not decide: the time that the thread of the page works counts, which on an idle machine is
+  // the time that one waits. Both are told.
+  const page = await open(file, '#trace=long', { measured: true });
+  await recordingReady(page, 'long');
+  const work = await page.work();
+  const waited = await page.evaluate(() => performance.getEntriesByName('ready').at(-1).startTime);
+  console.log(`  100,000 events opened in ${Math.round(work)} ms of work, ${Math.round(waited)} ms on the clock`);
+  assert.ok(work > 50 && work < LIMIT, `opened in ${work} ms of work`);
   assert.equal(await page.locator('.toolbar .status').textContent(), '100,000 events');
 
   const seen = () => page.evaluate(() => {

@@ -51,7 +51,7 @@ test('a requirement has its text, level, citation, findings with their commands,
   const [command] = await texts(page, '.command code');
   assert.equal(command, `harness run --agent 'bob --surface everything --fault cancel-is-an-error' --only ${one.findings[0].scenario}`);
   assert.deepEqual(await page.locator('.requirement > .cites a').evaluateAll((all) => all.map((link) => link.getAttribute('href'))), one.cite);
-  assert.ok((await texts(page, '.plain-list a')).includes('cancel/twice'));
+  assert.ok((await texts(page, '.plain-list a')).includes('cancel/after-the-first-update'));
   assert.match(await page.title(), /^CANCEL-01/);
   assert.deepEqual(page.trouble, []);
   await page.close();

@@ -74,7 +74,7 @@ pub(super) fn main(arguments: McpEchoArguments) -> Exit {
         error("`--port` belongs to `--http` or `--sse`");
         return Exit::Usage;
     }
-    if !arguments.header.is_empty() && !(arguments.http || arguments.sse) {
+    if !(arguments.header.is_empty() || arguments.http || arguments.sse) {
         error("`--header` belongs to `--http` or `--sse`: over stdin there are no headers");
         return Exit::Usage;
     }

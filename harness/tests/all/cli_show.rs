@@ -172,6 +172,68 @@ fn what_an_agent_says_is_never_a_control_sequence_and_ascii_is_ascii() {
 }
 
 #[test]
+fn a_page_of_one_recording_begins_with_it() {
+    let harness = Harness::new();
+    let trace = wrong_stop_reason(&harness);
+    let file = harness.state.path().join("bug.html");
+    let words = [trace.to_str().unwrap(), "--html", file.to_str().unwrap()];
+    let ran = harness.call(&[&["show"], &words[..]].concat());
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", "")
+    );
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert!(page.contains(r#"data-front="recording""#));
+    assert!(page.contains("JSONRPC-12") && page.contains("bug.jsonl"));
+    for (words, part) in [
+        (&["-", "--html", "x.html"][..], "give it a file"),
+        (
+            &[&golden("prompt"), "--html", "no/such/folder/x.html"],
+            "no/such/folder",
+        ),
+        (
+            &[&golden("prompt"), "--html", "x.html", "--findings"],
+            "cannot be used with",
+        ),
+    ] {
+        let ran = show(words);
+        assert_eq!(ran.code, 2, "{words:?}");
+        assert!(ran.stderr.contains(part), "{words:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_report_fits_sixty_columns_and_can_be_ascii() {
+    let harness = Harness::new();
+    let trace = wrong_stop_reason(&harness);
+    let mut command = harness.command(&["check", trace.to_str().unwrap(), "--ascii"]);
+    let output = command.env("COLUMNS", "60").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.is_ascii(), "{text}");
+    // Addresses, commands and paths are not broken: they are to be copied. The verdict is one line, to be found by programs.
+    let copied = [
+        "text ",
+        "look ",
+        "repeat ",
+        "in /",
+        "/",
+        "bob 0.11.0: not-conformant",
+    ];
+    for line in text.lines() {
+        let is_copied = copied
+            .iter()
+            .any(|start| line.trim_start().starts_with(start));
+        assert!(
+            line.len() <= 60 || is_copied,
+            "{} columns: {line}",
+            line.len()
+        );
+    }
+    assert!(text.contains("> 20"), "{text}");
+}
+
+#[test]
 fn a_file_that_grows_is_followed() {
     let harness = Harness::new();
     let text = std::fs::read_to_string(golden("prompt")).unwrap();

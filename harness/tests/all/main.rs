@@ -26,6 +26,7 @@ mod cli_lawful;
 mod cli_man;
 mod cli_merge;
 mod cli_model;
+mod cli_page;
 mod cli_play;
 mod cli_progress;
 mod cli_record;

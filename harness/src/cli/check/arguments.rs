@@ -1,12 +1,12 @@
 //! The arguments of `harness check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::super::look::LookArguments;
 use super::super::reports::Output;
-use super::super::value::{self, Target};
+use super::super::value::{self, Color, Target};
 
 const CHOICE: &str = "What is judged";
 const OUTPUT: &str = "Output";
@@ -76,6 +76,24 @@ pub(crate) struct CheckArguments {
 }
 
 impl CheckArguments {
+    /// One recording, judged by everything.
+    pub(super) fn of_file(path: &Path) -> Self {
+        Self {
+            files: vec![path.to_owned()],
+            profile: None,
+            only: Vec::new(),
+            skip: Vec::new(),
+            strict: false,
+            report: Vec::new(),
+            quiet: false,
+            verbose: false,
+            look: LookArguments {
+                color: Color::Auto,
+                ascii: false,
+            },
+        }
+    }
+
     /// How much is shown, and where.
     pub(super) fn output(&self) -> Output<'_> {
         Output {

@@ -3,7 +3,7 @@
 mod arguments;
 pub(super) mod files;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Exit;
 use super::output::error;
@@ -36,6 +36,14 @@ pub(super) fn main(arguments: &CheckArguments) -> Exit {
             Exit::Fault
         }
     }
+}
+
+/// Judges one recording by everything.
+///
+/// # Errors
+/// A sentence on why it cannot be judged.
+pub(super) fn judge_file(path: &Path) -> Result<Run, String> {
+    judge(&CheckArguments::of_file(path)).map_err(|wrong| wrong.join("\n"))
 }
 
 /// Judges every recording.

@@ -27,6 +27,7 @@ Examples:
   harness show bug.jsonl --event 41
   harness show bug.jsonl --session 2 --turn 1 --method 'tool_call*,session/request_permission'
   harness show -f live.jsonl
+  harness show bug.jsonl --html bug.html
 
 Exit codes:
   0  something was shown
@@ -74,6 +75,10 @@ pub(crate) struct ShowArguments {
     /// Show each chunk of a text on a line of its own
     #[arg(short, long, help_heading = OUTPUT)]
     pub(super) verbose: bool,
+
+    /// Make a page for a browser of the recording, and of what the rules have against it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["session", "turn", "method", "findings", "around", "event", "follow", "verbose"], help_heading = OUTPUT)]
+    pub(super) html: Option<PathBuf>,
 
     #[command(flatten)]
     pub(super) look: LookArguments,

@@ -8,13 +8,15 @@ mod source;
 mod view;
 
 use std::io;
+use std::path::Path;
 
 use super::Exit;
-use super::check::files;
+use super::check::{files, judge_file};
 use super::output::error;
 use super::pager::Pager;
 use super::reports::REPORT_FAULT;
-use crate::report::plain;
+use super::value::Place;
+use crate::report::{self, Document, Front, plain};
 use crate::trace::OpenError;
 pub(super) use arguments::ShowArguments;
 use filter::Filter;
@@ -38,9 +40,10 @@ impl From<io::Error> for Trouble {
 
 /// Runs the command.
 pub(super) fn main(arguments: &ShowArguments) -> Exit {
-    let shown = match arguments.event {
-        Some(event) => one_event(arguments, event),
-        None => picture(arguments),
+    let shown = match (&arguments.html, arguments.event) {
+        (Some(file), _) => html(&arguments.trace, file),
+        (None, Some(event)) => one_event(arguments, event),
+        (None, None) => picture(arguments),
     };
     match shown {
         Ok(()) => Exit::Fine,
@@ -74,6 +77,26 @@ fn one_event(arguments: &ShowArguments, event: u64) -> Result<(), Trouble> {
             arguments.trace.display()
         ))),
     }
+}
+
+/// Makes a page of the recording.
+fn html(trace: &Path, file: &Path) -> Result<(), Trouble> {
+    if trace.as_os_str() == "-" {
+        return Err(Trouble::Usage(
+            "a page reads a recording twice, and stdin can be read once: give it a file".to_owned(),
+        ));
+    }
+    let place = match file.as_os_str() == "-" {
+        true => Place::Stdout,
+        false => Place::File(file.to_owned()),
+    };
+    let run = judge_file(trace).map_err(Trouble::Usage)?;
+    let fault = |error: &dyn std::fmt::Display| Trouble::Io(io::Error::other(error.to_string()));
+    let report = Document::of(&run, false)
+        .to_json()
+        .map_err(|error| fault(&error))?;
+    let page = report::page(&report, Front::Recording).map_err(|error| fault(&error))?;
+    place.write(&page).map_err(Trouble::Usage)
 }
 
 fn picture(arguments: &ShowArguments) -> Result<(), Trouble> {

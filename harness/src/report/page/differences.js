@@ -40,7 +40,7 @@ function sideView(title, sign, value, other, recording, event) {
   const way = recording?.element && Number.isInteger(event)
     ? make('a', { class: 'go', href: `#trace=${hashPart(recording.name)}&event=${event}` }, `event ${event}`)
     : Number.isInteger(event) && `event ${event}`;
-  const box = make('div', { class: 'value' });
+  const box = make('div', { class: 'value', tabindex: '0', role: 'group', 'aria-label': `${title}, difference` });
   if (typeof value === 'string') box.append(...changedPart(value, typeof other === 'string' ? other : undefined));
   else box.append(make('span', { class: 'none' }, 'nothing'));
   return make('div', { class: `side ${sign === '+' ? 'right' : 'left'}` },

@@ -76,11 +76,11 @@ function logRow(row, index, total, view) {
     'aria-setsize': total,
     'aria-posinset': index + 1,
     'aria-selected': 'false',
-    'aria-label': label(row, marks),
   });
-  const number = make('span', { class: 'number' });
-  const time = make('span', { class: 'time' });
-  const wire = make('span', { class: 'wire' });
+  // The words say it all; the cells are for the eye.
+  const number = make('span', { class: 'number', 'aria-hidden': 'true' });
+  const time = make('span', { class: 'time', 'aria-hidden': 'true' });
+  const wire = make('span', { class: 'wire', 'aria-hidden': 'true' });
   if (row.gap === undefined) {
     if (failed) number.append(make('span', { class: 'sign' }, '✕'));
     else if (marks.length > 0) number.append(make('span', { class: 'sign' }, noted ? '±' : 'i'));
@@ -90,7 +90,7 @@ function logRow(row, index, total, view) {
       wire.append(make('span', { class: 'fold' }, row.open ? '▾' : '▸'), ` ${count(row.group.length, 'message')}`);
     } else put(wire, wireText(view.trace, event));
   } else time.textContent = `+${duration(row.gap)}`;
-  option.append(number, time, lanesCell(row, view.trace), wire);
+  option.append(make('span', { class: 'unseen' }, label(row, marks)), number, time, lanesCell(row, view.trace), wire);
   return option;
 }
 
