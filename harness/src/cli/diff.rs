@@ -274,5 +274,6 @@ fn judged(path: &Path) -> Result<Run, String> {
         recordings: vec![recording],
         faults: Vec::new(),
         repeat: (Vec::new(), Vec::new()),
+        part: None,
     })
 }

@@ -35,6 +35,10 @@ pub(super) fn main(arguments: &InitArguments) -> Exit {
         ));
         return Exit::Usage;
     }
+    if arguments.run.is_part() {
+        error("`harness init` needs the whole run: leave out `--partition`");
+        return Exit::Usage;
+    }
     let run = match run::judged(&arguments.run) {
         Ok(run) => run,
         Err(exit) => return exit,

@@ -15,6 +15,7 @@ mod list;
 mod look;
 mod man;
 mod mcp_echo;
+mod merge;
 mod model;
 mod output;
 mod pager;
@@ -78,6 +79,8 @@ enum Command {
     Diff(diff::DiffArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
     Replay(Box<replay::ReplayArguments>),
+    /// Put the parts of a run together, as one run would have come out
+    Merge(merge::MergeArguments),
     /// Make other formats of a report that was written as JSON
     Report(report::ReportArguments),
     /// Replace secrets in a recording that exists
@@ -138,6 +141,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(arguments) => show::main(&arguments).into(),
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
+        Command::Merge(arguments) => merge::main(&arguments).into(),
         Command::Report(arguments) => report::main(&arguments).into(),
         Command::Redact(arguments) => redact::main(arguments).into(),
         Command::Play(arguments) => play::main(&arguments).into(),

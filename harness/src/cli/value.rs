@@ -9,6 +9,8 @@ use crate::report::{Format, Paint};
 const LONGEST: f64 = 86_400.0;
 /// The largest factor for delays.
 const SLOWEST: f64 = 1_000.0;
+/// The most parts of a run.
+const MOST_PARTS: usize = 1_000;
 /// The most scenarios side by side.
 const MOST_JOBS: usize = 1_000;
 
@@ -102,6 +104,29 @@ pub(super) fn target(text: &str) -> Result<Target, String> {
     Ok(Target { format, place })
 }
 
+/// One part of a run, of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Partition {
+    /// From 1.
+    pub(super) number: usize,
+    /// How many there are.
+    pub(super) of: usize,
+}
+
+/// A part as `--partition` names it.
+pub(super) fn partition(text: &str) -> Result<Partition, String> {
+    let read = |text: &str| text.parse::<usize>().ok();
+    let numbers = text
+        .split_once('/')
+        .and_then(|(number, of)| Some((read(number)?, read(of)?)));
+    match numbers {
+        None => Err("expected a part and how many there are, such as 1/4".to_owned()),
+        Some((_, of)) if of > MOST_PARTS => Err(format!("there are at most {MOST_PARTS} parts")),
+        Some((number, of)) if (1..=of).contains(&number) => Ok(Partition { number, of }),
+        Some((_, of)) => Err(format!("the parts are counted from 1 to {of}")),
+    }
+}
+
 /// A time limit in seconds.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     positive(text, LONGEST, "a number of seconds, such as 30 or 0.5")
@@ -168,6 +193,14 @@ mod tests {
         assert!(target("xml=a").unwrap_err().contains("no format `xml`"));
         assert!(target("json").unwrap_err().contains("json=report.json"));
         assert!(target("badge=").unwrap_err().contains("as in `badge=FILE`"));
+    }
+
+    #[test]
+    fn parts_are_counted_from_one() {
+        assert_eq!(partition("2/4"), Ok(Partition { number: 2, of: 4 }));
+        for text in ["0/4", "5/4", "1", "a/b", "1/0", "-1/2", "1/1001", "1/2/3"] {
+            assert!(partition(text).is_err(), "{text}");
+        }
     }
 
     #[test]

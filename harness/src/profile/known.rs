@@ -1,25 +1,33 @@
 //! Failures of an agent that are known, with their reasons.
 
+use serde::{Deserialize, Serialize};
+
 use crate::source::Position;
 
 /// A requirement that is known to fail. Where it passes instead, the entry is stale and fails the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     /// The file it stands in.
+    #[serde(skip)]
     pub file: String,
     /// Where in it.
+    #[serde(skip)]
     pub position: Position,
     /// The requirement, such as `MCP-01`.
     pub id: String,
     /// The scenario in which it fails, by the id of a file or of one run; in all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
     /// The versions of `agentInfo` for which it is so; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<String>,
     /// Why it fails, and why that is accepted.
     pub reason: String,
     /// Where it is reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The day, as `YYYY-MM-DD`, after which the entry no longer counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use super::part::Part;
 use crate::diff::{Class, Difference};
 use crate::scenario::Status;
 use crate::spec::{Basis, Level};
@@ -61,6 +62,9 @@ pub struct Document {
     /// The words that repeat it.
     #[serde(default, skip_serializing_if = "Repeat::is_empty")]
     pub repeat: Repeat,
+    /// Which part of a run it is, and what `harness merge` needs of it; only with `--partition`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
     /// What differs; only where two traces were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differences: Option<Vec<Differs>>,

@@ -63,6 +63,7 @@ impl Document {
                 before: run.repeat.0.clone(),
                 after: run.repeat.1.clone(),
             },
+            part: run.part.clone(),
             differences: None,
             differences_omitted: None,
             level: None,

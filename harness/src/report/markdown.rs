@@ -346,4 +346,52 @@ mod tests {
         let all = section("T", "", &items, 5_000);
         assert!(!all.contains("left out"), "{all}");
     }
+
+    /// A report in which every requirement failed fifty times, with long texts of others.
+    fn enormous() -> Document {
+        use serde_json::json;
+        let long = "`x|<b>@all\u{202e} ".repeat(400);
+        let finding =
+            json!({"message": long, "scenario": long, "trace": long, "event": 1, "path": long});
+        let requirement = |id: &str, level: &str, known: bool| {
+            json!({
+                "id": id, "level": level, "basis": "none", "statement": long, "cite": [long],
+                "status": "fail", "known": known, "reason": long, "fails": 50,
+                "findings": vec![&finding; 50],
+            })
+        };
+        let requirements: Vec<_> = (0..300)
+            .flat_map(|n| {
+                let id = format!("X-{n}");
+                [
+                    requirement(&id, "must", false),
+                    requirement(&id, "should", true),
+                ]
+            })
+            .collect();
+        let difference = json!({
+            "class": "breaking", "change": "changed", "place": long, "left": long, "right": long,
+            "left_event": 1, "right_event": 1, "requirements": [], "message": long,
+            "before": [], "after": [],
+        });
+        let text = json!({
+            "format": 1, "harness": long, "spec": {"version": 1, "revision": long, "schema": long},
+            "agent": {"command": [long], "name": long, "version": long, "capabilities": null},
+            "verdict": "not-conformant", "blocked": null, "missing": [],
+            "stale": vec![json!({"id": long, "why": long}); 100],
+            "totals": {}, "requirements": requirements, "scenarios": [],
+            "faults": vec![json!({"scenario": long, "message": long}); 100],
+            "differences": vec![difference; 100],
+        });
+        Document::parse(&text.to_string()).unwrap()
+    }
+
+    #[test]
+    fn the_largest_report_fits_and_says_how_much_is_left_out() {
+        let text = markdown(&enormous());
+        assert!(text.len() <= MOST, "{}", text.len());
+        assert!(text.len() > MOST / 2, "{}", text.len());
+        let left_out = text.matches("more are left out").count();
+        assert_eq!(left_out, 5, "{text}");
+    }
 }

@@ -12,6 +12,7 @@ mod junit;
 mod markdown;
 mod page;
 mod paint;
+pub mod part;
 pub(crate) mod picture;
 mod plain;
 pub(crate) mod pretty;

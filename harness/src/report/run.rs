@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::Surroundings;
+use super::part::Part;
 use crate::check::Checked;
 use crate::rules::{Judgement, Start};
 use crate::scenario::{Outcome, Status};
@@ -31,6 +32,8 @@ pub struct Run {
     pub faults: Vec<Fault>,
     /// The words of the command line that repeat a run, before `--only`, and those after it.
     pub repeat: (Vec<String>, Vec<String>),
+    /// Which part of a run it is, where it is one.
+    pub part: Option<Part>,
 }
 
 impl Run {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::document::Around;
 use crate::agent::{Environment, Home, Variables};
 
 /// What was around the agent.
@@ -63,6 +64,29 @@ impl Surroundings {
                 "the agent had {home}, {model}, {variables}, and what you handed over: {}",
                 keys.join(", ")
             ),
+        }
+    }
+}
+
+impl From<&Around> for Surroundings {
+    /// What a report says was around the agent.
+    fn from(around: &Around) -> Self {
+        let flag = |by: &str| match by {
+            "--env-all" => "--env-all",
+            _ => "--env",
+        };
+        Self {
+            home: match around.home.as_str() {
+                "keep" => Home::Keep,
+                _ => Home::Fresh,
+            },
+            scripted_model: around.model == "scripted",
+            all: around.env_all,
+            handed_over: around
+                .handed_over
+                .iter()
+                .map(|it| (it.name.clone(), flag(&it.by)))
+                .collect(),
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// How many findings, notes and reasons of one requirement are kept; further ones are only counted.
 const KEPT: usize = 20;
 
 /// Where in a trace something is: an event, and a member of its message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The number of the event in the trace, from 0 (the header does not count).
     pub event: u64,
@@ -30,7 +32,7 @@ impl Place {
 }
 
 /// One thing that was found, in one sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What was seen and what was expected.
     pub message: String,
@@ -39,19 +41,26 @@ pub struct Finding {
 }
 
 /// All that is known of one requirement.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Tally {
     /// How often it was seen to hold.
+    #[serde(skip_serializing_if = "is_zero")]
     pub passes: u64,
     /// How often it was seen not to hold.
+    #[serde(skip_serializing_if = "is_zero")]
     pub fails: u64,
     /// The first failures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// What was written down without judging.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Finding>,
     /// Why it could not be told whether it holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inconclusive: Vec<String>,
     /// Which condition did not hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_applicable: Vec<String>,
 }
 
@@ -118,6 +127,18 @@ impl Judgement {
     fn tally(&mut self, id: &'static str) -> &mut Tally {
         self.tallies.entry(id).or_default()
     }
+}
+
+impl FromIterator<(&'static str, Tally)> for Judgement {
+    fn from_iter<T: IntoIterator<Item = (&'static str, Tally)>>(tallies: T) -> Self {
+        Self {
+            tallies: tallies.into_iter().collect(),
+        }
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn keep<T>(list: &mut Vec<T>, item: T) {

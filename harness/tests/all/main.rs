@@ -24,6 +24,7 @@ mod cli_import;
 mod cli_init;
 mod cli_lawful;
 mod cli_man;
+mod cli_merge;
 mod cli_model;
 mod cli_page;
 mod cli_play;

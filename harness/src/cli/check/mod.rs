@@ -154,6 +154,7 @@ fn conclude(
         recordings,
         faults: Vec::new(),
         repeat: (repeat(arguments), Vec::new()),
+        part: None,
     }
 }
 

@@ -175,6 +175,7 @@ fn conclude(
             })
             .collect(),
         repeat: (repeat(arguments), Vec::new()),
+        part: None,
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::agent::{
 };
 use super::super::look::LookArguments;
 use super::super::reports::Output;
-use super::super::value;
+use super::super::value::{self, Partition};
 use crate::agent::Named;
 use crate::model::Upstream;
 
@@ -56,6 +56,13 @@ pub(crate) struct RunArguments {
     /// One with the id of another takes its place.
     #[arg(long, value_name = "DIR", help_heading = CHOICE)]
     pub(super) scenarios: Vec<PathBuf>,
+
+    /// Run one part of several, for runs that are spread over machines
+    ///
+    /// `--partition 1/4` is the first of four: each scenario is in one part, always in the same. `harness merge` makes of the
+    /// JSON reports of all parts the report of the run. The verdict of a part is on what was judged.
+    #[arg(long, value_name = "K/N", value_parser = value::partition, help_heading = CHOICE)]
+    pub(super) partition: Option<Partition>,
 
     /// Let `should` and `interop` count for the exit code
     #[arg(long, help_heading = CHOICE)]
@@ -122,6 +129,11 @@ impl RunArguments {
     /// Whether `should` and `interop` count.
     pub(in crate::cli) fn is_strict(&self) -> bool {
         self.strict
+    }
+
+    /// Whether only a part is run, of several.
+    pub(in crate::cli) fn is_part(&self) -> bool {
+        self.partition.is_some()
     }
 
     /// How much is shown, and where.

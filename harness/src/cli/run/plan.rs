@@ -3,10 +3,12 @@
 use super::super::agent::{HomeChoice, ModelChoice, Prepared};
 use super::super::reports;
 use super::super::tables;
+use super::super::value::Partition;
 use super::arguments::RunArguments;
 use super::jobs;
 use crate::agent::Named;
 use crate::model::Upstreams;
+use crate::report::part::Part;
 use crate::scenario::Setup;
 use crate::scenario::file::{Scenario, Selection};
 
@@ -15,6 +17,9 @@ pub(super) struct Plan {
     pub(super) setup: Setup,
     pub(super) words: Vec<String>,
     pub(super) scenarios: Vec<Scenario>,
+    /// The ids of the scenarios of all parts.
+    pub(super) all: Vec<String>,
+    pub(super) partition: Option<Partition>,
     pub(super) selection: Selection,
     pub(super) jobs: usize,
     pub(super) repeat: (Vec<String>, Vec<String>),
@@ -29,7 +34,7 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
     let set = tables::scenarios(&arguments.scenarios).map_err(|error| sentence(&error))?;
     let selection = tables::selection(&arguments.only, &arguments.skip, &set)
         .map_err(|error| sentence(&error))?;
-    let scenarios: Vec<Scenario> = set
+    let mut scenarios: Vec<Scenario> = set
         .iter()
         .filter(|scenario| selection.runs(scenario))
         .cloned()
@@ -40,6 +45,25 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
              `harness list scenarios` shows which there are"
                 .to_owned(),
         );
+    }
+    let all: Vec<String> = scenarios
+        .iter()
+        .map(|scenario| scenario.id.clone())
+        .collect();
+    if let Some(partition) = arguments.partition {
+        let mut places = 0..;
+        scenarios.retain(|_| {
+            let place = places.next().unwrap_or_default();
+            Part::of_scenario(place, partition.of) == partition.number
+        });
+        if scenarios.is_empty() {
+            return Err(format!(
+                "part {} of {} holds no scenario: there are {} to run",
+                partition.number,
+                partition.of,
+                all.len()
+            ));
+        }
     }
     let prepared = Prepared::new(&arguments.agent, arguments.output.keep.as_deref(), "run")?;
     reports::prepare(&arguments.output.report)?;
@@ -52,6 +76,8 @@ pub(super) fn plan(arguments: &RunArguments) -> Result<Plan, String> {
         repeat: repeat(arguments),
         words: prepared.words.clone(),
         scenarios,
+        all,
+        partition: arguments.partition,
         selection,
         setup: Setup {
             upstreams,

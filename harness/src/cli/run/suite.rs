@@ -77,7 +77,7 @@ impl Suite {
             .iter()
             .flat_map(|outcome| outcome.why.clone());
         let why = plain(&why.collect::<Vec<_>>().join("; "));
-        let run = conclude(&self.plan, played);
+        let run = conclude(&self.plan, &played);
         if let Some(blocked) = run.blocked.as_ref().filter(|_| run.has_no_agent()) {
             let lines = std::iter::once(&blocked.why).chain(&blocked.advice);
             let lines: Vec<String> = lines.map(|line| plain(line)).collect();

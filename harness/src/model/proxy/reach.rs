@@ -1,7 +1,9 @@
 //! Whether the model servers upstream gave any answer at all.
 
+use serde::{Deserialize, Serialize};
+
 /// What came of the requests for a reply: look-ups (lists of models and the like) do not count.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reach {
     requests: u64,
     answered: bool,
@@ -10,6 +12,11 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
+    /// Whether there was no request at all.
+    pub(crate) fn is_none(&self) -> bool {
+        self.requests == 0
+    }
+
     /// A request was answered, with a status that is no error.
     pub(super) fn answered(&mut self) {
         self.requests += 1;
