@@ -219,7 +219,11 @@ fn quiet_means_the_verdict_alone_where_nothing_failed() {
 fn a_known_failure_that_passes_is_stale_and_fails_the_run() {
     let harness = Harness::new();
     let own = harness.state.path().join("harness.toml");
-    fs::write(&own, "[[known]]\nid = \"INIT-01\"\nscenario = \"init/handshake\"\nreason = \"Once.\"\n").unwrap();
+    fs::write(
+        &own,
+        "[[known]]\nid = \"INIT-01\"\nscenario = \"init/handshake\"\nreason = \"Once.\"\n",
+    )
+    .unwrap();
     let mut command = harness.command(&["run", "--agent", "bob", "--only", "init/handshake"]);
     let output = command.current_dir(harness.state.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
