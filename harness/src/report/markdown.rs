@@ -342,7 +342,7 @@ mod tests {
         let items = vec!["x".repeat(100); 10];
         let text = section("T", "", &items, 500);
         assert!(text.len() <= 500, "{}", text.len());
-        assert!(text.contains("\n7 more are left out"), "{text}");
+        assert!(text.contains("\n6 more are left out"), "{text}");
         let all = section("T", "", &items, 5_000);
         assert!(!all.contains("left out"), "{all}");
     }
