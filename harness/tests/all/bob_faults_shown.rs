@@ -46,7 +46,8 @@ const SEEN_IN: [(&str, &[&str]); 23] = [
 ];
 
 /// Where a fault or a quirk is seen that the scenarios for its requirements do not bring about.
-pub(crate) const SHOWN_IN: [(&str, &str); 59] = [
+pub(crate) const SHOWN_IN: [(&str, &str); 60] = [
+    ("cursor-object", "list/pages"),
     ("asks-twice-at-once", "reqcancel/while-permission-is-asked"),
     ("current-mode-not-offered-after-a-load", "load/new-process"),
     (

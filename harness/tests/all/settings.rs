@@ -157,7 +157,7 @@ fn keys_of_the_user_reach_the_agent_only_where_they_are_handed_over_and_the_repo
 
 #[test]
 fn known_failures_of_the_repository_are_not_those_of_another_agent() {
-    let known = "agent = \"./agent.sh\"\n[[known]]\nid = \"PROMPT-02\"\nreason = \"so\"\n";
+    let known = "agent = \"./agent.sh\"\n[[known]]\nid = \"PROMPT-02\"\nscenario = \"prompt/hello\"\nreason = \"so\"\n";
     let repository = Repository::new(known);
     let (code, _, said) = repository.run("", &[]);
     assert_eq!(code, 1, "it passes, and so the entry is stale: {said}");
