@@ -15,7 +15,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "For authors of clients",
         &["bob", "play", "model", "mcp-echo"],
     ),
-    ("Look", &["show", "list", "explain", "report", "merge"]),
+    (
+        "Look",
+        &["show", "compare", "list", "explain", "report", "merge"],
+    ),
     ("Set up", &["completions", "man"]),
 ];
 

@@ -2,6 +2,7 @@
 
 mod agent;
 mod check;
+mod compare;
 mod completions;
 mod diff;
 mod doctor;
@@ -75,6 +76,8 @@ enum Command {
     Check(check::CheckArguments),
     /// Show a recording: client left, agent right, an event a line
     Show(Box<show::ShowArguments>),
+    /// Put several agents, or builds of one, side by side: requirements against agents
+    Compare(Box<compare::CompareArguments>),
     /// Compare two recordings: what differs, where, and how much it matters
     Diff(diff::DiffArguments),
     /// Play the client of a recording to an agent, and say what it does otherwise
@@ -139,6 +142,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Record(arguments) => record::main(arguments),
         Command::Check(arguments) => check::main(&arguments).into(),
         Command::Show(arguments) => show::main(&arguments).into(),
+        Command::Compare(arguments) => compare::main(&arguments).into(),
         Command::Diff(arguments) => diff::main(&arguments).into(),
         Command::Replay(arguments) => replay::main(&arguments).into(),
         Command::Merge(arguments) => merge::main(&arguments).into(),

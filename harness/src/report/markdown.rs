@@ -277,7 +277,7 @@ fn statement(requirement: &Requirement) -> String {
 }
 
 /// An id as it is, if it is one.
-fn word(id: &str) -> String {
+pub(super) fn word(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     match id.chars().all(is_plain) {
         true => id.to_owned(),
@@ -300,7 +300,7 @@ fn link(url: &str) -> String {
 
 /// Text of others as a code span, on one line. The fence is longer than any row of backticks within, and no character turns
 /// or hides what stands around it.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let mut text = plain(text);
     if text.len() > LONGEST {
         let end = text.floor_char_boundary(LONGEST);

@@ -1,6 +1,7 @@
 //! The faces of a run: what people and programs read. They read findings and traces, and never judge.
 
 mod badge;
+pub mod compare;
 mod differences;
 pub mod document;
 mod evidence;

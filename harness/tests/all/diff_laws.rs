@@ -272,8 +272,13 @@ proptest! {
         let (one, other) = pairs[which.index(pairs.len())];
         let mut right = left.clone();
         right.events.swap(one, other);
-        let is_text = [one, other].iter().all(|index| update_kind(&left.events[*index]).is_some_and(|kind| kind.ends_with("_chunk")));
-        let least = if is_text { Class::Text } else { Class::Behaviour };
+        let is_chunk = |index: &usize| update_kind(&left.events[*index]).is_some_and(|kind| kind.ends_with("_chunk"));
+        let place = ordered.iter().position(|index| *index == one).unwrap();
+        // Between two texts of a session, what moves of one into the other is text, and everything else stays where it is.
+        let around = [place.checked_sub(1), Some(place + 2)].map(|at| at.and_then(|at| ordered.get(at)));
+        let flows = around.iter().all(|index| index.is_some_and(|index| is_chunk(index) && session_of(&left, *index) == session_of(&left, one)));
+        let chunks = [one, other].iter().filter(|index| is_chunk(index)).count();
+        let least = if chunks == 2 || chunks == 1 && flows { Class::Text } else { Class::Behaviour };
         let class = highest(&compared(&left, &right));
         prop_assert!(class >= Some(least), "{class:?}\n{}\n{}", left.events[one].to_line(), left.events[other].to_line());
     }

@@ -15,6 +15,7 @@ mod cargo_test;
 mod ci_job;
 mod citations;
 mod cli_check;
+mod cli_compare;
 mod cli_diff;
 mod cli_doctor;
 mod cli_faults;

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, FromArgMatches as _};
 
 use super::super::agent::{
     AgentArguments, LimitArguments, ModelChoice, OUTPUT, OutputArguments, PACE, SURROUNDINGS,
     SurroundingsArguments,
 };
+use super::super::groups;
 use super::super::look::LookArguments;
 use super::super::reports::Output;
 use super::super::value::{self, Partition};
@@ -116,6 +117,29 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
+    /// Reads the words behind `harness run`.
+    ///
+    /// # Errors
+    /// What is wrong with them, as `harness run` would say it.
+    pub(in crate::cli) fn of_words<'a>(
+        words: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, String> {
+        let all = ["harness", "run"].into_iter().chain(words);
+        let matches = groups::command()
+            .try_get_matches_from(all)
+            .map_err(|error| error.to_string())?;
+        matches
+            .subcommand_matches("run")
+            .map(Self::from_arg_matches)
+            .ok_or("the words are no arguments of `harness run`")?
+            .map_err(|error| error.to_string())
+    }
+
+    /// Whether reports are to be written.
+    pub(in crate::cli) fn writes_reports(&self) -> bool {
+        !self.output.report.is_empty()
+    }
+
     /// Which agent is started.
     pub(in crate::cli) fn agent(&self) -> &AgentArguments {
         &self.agent

@@ -42,21 +42,48 @@ pub(super) fn main(arguments: &RunArguments) -> Exit {
 /// # Errors
 /// The exit code where it does not come to a report; why is told already.
 pub(super) fn judged(arguments: &RunArguments) -> Result<Run, Exit> {
-    let plan = plan::plan(arguments).map_err(|why| {
+    let ready = Ready::new(arguments).map_err(|why| {
         error(why);
         Exit::Usage
     })?;
-    let screen = arguments.look.screen(&io::stderr());
-    let played = play::play(&plan, arguments.quiet, arguments.verbose, screen).map_err(|why| {
-        error(format_args!("{why}; {REPORT_FAULT}"));
-        Exit::Fault
-    })?;
-    let run = conclude(&plan, &played);
+    let run = ready.play()?;
     arguments.output().show(&run).map_err(|why| {
         error(why);
         Exit::Fault
     })?;
     Ok(run)
+}
+
+/// A run that nothing of the command line hinders any more.
+pub(super) struct Ready<'a> {
+    arguments: &'a RunArguments,
+    plan: Plan,
+}
+
+impl<'a> Ready<'a> {
+    /// Finds out what the arguments mean.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong with them.
+    pub(super) fn new(arguments: &'a RunArguments) -> Result<Self, String> {
+        let plan = plan::plan(arguments)?;
+        Ok(Self { arguments, plan })
+    }
+
+    /// Runs the scenarios and judges what they showed; progress is told on stderr, and nothing else.
+    ///
+    /// # Errors
+    /// The exit code of a fault of the harness, which is told already.
+    pub(super) fn play(&self) -> Result<Run, Exit> {
+        let arguments = self.arguments;
+        let screen = arguments.look.screen(&io::stderr());
+        let played = play::play(&self.plan, arguments.quiet, arguments.verbose, screen);
+        let played = played.map_err(|why| {
+            error(format_args!("{why}; {REPORT_FAULT}"));
+            Exit::Fault
+        })?;
+        Ok(conclude(&self.plan, &played))
+    }
 }
 
 /// Judges what was played as a whole.

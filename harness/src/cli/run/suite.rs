@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use clap::FromArgMatches as _;
 use tokio::runtime::Runtime;
 
 use super::arguments::RunArguments;
@@ -36,16 +35,8 @@ impl Suite {
     /// A sentence on what is wrong with them, or on what the system did not give.
     pub(crate) fn new(traces: &Path, words: &[&str]) -> Result<Self, String> {
         let keep = traces.display().to_string();
-        let before = ["harness", "run", "--keep", &keep];
-        let all = before.iter().chain(words);
-        let arguments = super::super::groups::command()
-            .try_get_matches_from(all)
-            .map_err(|error| error.to_string())?;
-        let arguments = arguments
-            .subcommand_matches("run")
-            .map(RunArguments::from_arg_matches)
-            .ok_or("the words are no arguments of `harness run`")?
-            .map_err(|error| error.to_string())?;
+        let before = ["--keep", &keep];
+        let arguments = RunArguments::of_words(before.into_iter().chain(words.iter().copied()))?;
         let runtime = Runtime::new().map_err(|error| format!("the harness cannot run: {error}"))?;
         runtime
             .block_on(async { agent::guard::install(|signal| std::process::exit(128 + signal)) })
