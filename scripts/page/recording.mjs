@@ -85,15 +85,17 @@ test('a request and its answer lead to each other', async () => {
 
 test('chunks that follow each other are one row with their text, and an address into it opens it', async () => {
   const { file, report } = failingPage();
-  const name = report.scenarios.find((one) => one.id.startsWith('cancel/next-turn')).id;
-  const lines = eventsOf(report, name).map((line) => JSON.parse(line));
   const chunk = (line) => line.message?.params?.update?.sessionUpdate === 'agent_message_chunk';
   const all = report.requirements.flatMap((one) => [...one.findings, ...(one.notes ?? [])]);
-  const marked = new Set(all.filter((one) => one.scenario === name).map((one) => one.event));
-  // An event with a finding or a note has a row of its own.
-  const joined = (number) => chunk(lines[number]) && !marked.has(number);
-  const second = lines.findIndex((line, number) => number > 0 && joined(number) && joined(number - 1));
-  assert.ok(second > 0, 'the recording has chunks that follow each other');
+  // Which recordings have such chunks is not the same in every run: a cancel and stderr come when they come.
+  const [name, lines, second] = report.scenarios.map(({ id, trace }) => {
+    const lines = trace ? eventsOf(report, id).map((line) => JSON.parse(line)) : [];
+    const marked = new Set(all.filter((one) => one.scenario === id).map((one) => one.event));
+    // An event with a finding or a note has a row of its own.
+    const joined = (number) => chunk(lines[number]) && !marked.has(number);
+    return [id, lines, lines.findIndex((line, number) => number > 0 && joined(number) && joined(number - 1))];
+  }).find(([, , second]) => second > 0) ?? [];
+  assert.ok(second > 0, 'a recording has chunks that follow each other');
   const page = await open(file, `#trace=${name}&event=${second}`);
   await recordingReady(page, name);
   assert.equal(await page.locator('#detail-title').textContent(), `Event ${second}`);
